@@ -1,0 +1,58 @@
+# make demo | test | lint | bench | sanitize | clean
+# Everything runs in .venv, which is made on first use and renewed when the packaging or the
+# C++ sources change. Needs only Python 3.10 or newer, a C++ compiler and make.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+NATIVE := $(wildcard CMakeLists.txt) $(shell find native -type f 2>/dev/null)
+PYTEST_ARGS ?=
+
+ifdef CELLWRIGHT_DATA
+export CELLWRIGHT_DATA
+endif
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: help install demo test lint bench sanitize clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo      draw the zoo into demo/ and run a cell"
+	@echo "make test      lint, then all tests"
+	@echo "make lint      ruff and mypy"
+	@echo "make bench     the engine against nn.LSTM and a plain loop, on this machine"
+	@echo "make sanitize  the C++ core's tests under the address and UB sanitizers"
+	@echo "make clean     remove .venv and everything that was built"
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt $(NATIVE)
+	@echo "== setting up $(VENV)"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	@touch $@
+
+demo: $(STAMP)
+	@$(BIN)/python examples/demo.py demo
+
+lint: $(STAMP)
+	@echo "== ruff"
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check .
+	@echo "== mypy"
+	@$(BIN)/mypy
+
+test: lint
+	@echo "== pytest"
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+bench: $(STAMP)
+	@$(BIN)/python benchmarks/engine.py
+
+sanitize: $(STAMP)
+	@PYTHON=$(CURDIR)/$(BIN)/python bash native/sanitize.sh
+
+clean:
+	@rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

@@ -1,0 +1,57 @@
+"""The root command. A new group of commands is one line here."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cellwright.cli.cells import app as cells
+from cellwright.cli.errors import RootGroup
+from cellwright.cli.output import emit, examples
+
+app = typer.Typer(
+    name="cellwright",
+    cls=RootGroup,
+    help="Find, train, compare and run recurrent cells for language.",
+    epilog=examples(
+        ("the cells that come with cellwright", "cellwright cells list"),
+        ("one of them, as text and as a picture", "cellwright cells show gru"),
+        ("", "cellwright cells draw gru -o gru.svg"),
+        ("what a command does, with examples", "cellwright cells convert --help"),
+    ),
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(cells, name="cells")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            emit(f"cellwright {version('cellwright')}\n")
+        except PackageNotFoundError:
+            emit("cellwright (run from its sources, not installed)\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Options that stand before any command."""
+
+
+def main() -> None:
+    """The entry point of the `cellwright` command."""
+    app(prog_name="cellwright")

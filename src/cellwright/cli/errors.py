@@ -1,0 +1,96 @@
+"""What happens when a command fails: one red line on standard error, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from typer.core import TyperGroup
+
+from cellwright.cell import CellError
+from cellwright.cli.output import stderr
+
+FAILED = 1
+"""Exit code: something that the command was given, or met, is wrong."""
+
+USAGE = 2
+"""Exit code: the command line itself is wrong."""
+
+INTERRUPTED = 130
+"""Exit code: Ctrl-C."""
+
+
+class RootGroup(TyperGroup):
+    """The root command, which turns every expected failure into a line and an exit code."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        windows_expand_args: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Parse the arguments, run the command and exit."""
+        _make_streams_safe()
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+            sys.stdout.flush()
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
+        except BrokenPipeError:
+            _leave_quietly()
+        except (CellError, OSError, UnicodeError, MemoryError) as error:
+            _fail(describe(error), FAILED)
+        except Exception as error:
+            # click's exceptions come from click or from the copy inside typer, by version.
+            if type(error).__name__ == "Abort":
+                _fail("interrupted", INTERRUPTED)
+            if not hasattr(error, "format_message"):
+                raise
+            _fail_usage(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def describe(error: BaseException) -> str:
+    """One line for people: where, then what."""
+    if isinstance(error, MemoryError):
+        return "not enough memory"
+    if isinstance(error, OSError) and error.strerror:
+        reason = error.strerror[0].lower() + error.strerror[1:]
+        where = error.filename2 or error.filename
+        return f"{where}: {reason}" if where is not None else reason
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    stderr().print(f"error: {message}", style="red", soft_wrap=True)
+    sys.exit(code)
+
+
+def _fail_usage(error: Any) -> NoReturn:
+    if type(error).__name__ == "NoArgsIsHelpError":  # it has printed, or is, the help text
+        error.show()
+        sys.exit(USAGE)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    stderr().print(f"error: {message}", style="red", soft_wrap=True)
+    if getattr(error, "ctx", None) is not None:
+        stderr().print(f"try: {error.ctx.command_path} --help", soft_wrap=True)
+    sys.exit(getattr(error, "exit_code", USAGE))
+
+
+def _make_streams_safe() -> None:
+    """Print what a terminal's encoding cannot say as an escape, rather than fail on it."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def _leave_quietly() -> NoReturn:
+    """The reader of our output has gone (`… | head`): nobody is left to tell."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(FAILED)

@@ -1,0 +1,94 @@
+"""What commands print and write: text for people, data for programs, files written whole."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+
+
+def stdout() -> Console:
+    """The console for tables and drawings; plain text where it is not a terminal."""
+    return _console(sys.stdout)
+
+
+def stderr() -> Console:
+    """The console for errors and progress."""
+    return _console(sys.stderr)
+
+
+def _console(stream: Any) -> Console:
+    # Into a file or a pipe a table is as wide as it needs; only terminals have an edge.
+    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
+    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+
+
+def emit(text: str) -> None:
+    """Print data for programs: always UTF-8, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(encoded(text))
+    sys.stdout.flush()
+
+
+def emit_json(value: Any) -> None:
+    """Print a JSON value for programs."""
+    emit(json.dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def encoded(text: str) -> bytes:
+    r"""The text as UTF-8. A lone surrogate becomes its escape, which JSON reads as the same.
+
+    >>> encoded("a → \ud800")
+    b'a \xe2\x86\x92 \\ud800'
+    """
+    return text.encode("utf-8", "backslashreplace")
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that a reader finds the old one or the whole new one."""
+    if path.exists() and not path.is_file():  # a device or a pipe; a folder says so itself
+        path.write_bytes(encoded(text))
+        return
+    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
+    try:
+        temporary.write_bytes(encoded(text))
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def file_stem(name: str, fallback: str) -> str:
+    """A file name without ending, made of a cell's name and safe in any folder.
+
+    >>> file_stem("../my cell", "8f14e45f"), file_stem("..", "8f14e45f")
+    ('my_cell', '8f14e45f')
+    """
+    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:100] or fallback
+
+
+def count(number: int, thing: str) -> str:
+    """A number with its noun.
+
+    >>> count(1, "cell"), count(2, "cell")
+    ('1 cell', '2 cells')
+    """
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def examples(*rows: tuple[str, str]) -> str:
+    """Examples for the end of a help text: what each shows, and the command line."""
+    lines = ["[bold]Examples[/]"]
+    for comment, command in rows:
+        if comment:
+            lines.append(f"[dim]# {escape(comment)}[/]")
+        lines.append(f"[cyan]$ {escape(command)}[/]")
+    return "\n\n".join(lines)
