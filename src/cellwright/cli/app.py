@@ -8,7 +8,8 @@ import typer
 
 from cellwright.cli.cells import app as cells
 from cellwright.cli.errors import RootGroup
-from cellwright.cli.output import emit, examples
+from cellwright.cli.help import examples
+from cellwright.cli.output import emit
 
 app = typer.Typer(
     name="cellwright",

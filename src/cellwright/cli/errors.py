@@ -7,9 +7,8 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from typer.core import TyperGroup
-
 from cellwright.cell import CellError
+from cellwright.cli.help import Group
 from cellwright.cli.output import stderr
 
 FAILED = 1
@@ -22,7 +21,7 @@ INTERRUPTED = 130
 """Exit code: Ctrl-C."""
 
 
-class RootGroup(TyperGroup):
+class RootGroup(Group):
     """The root command, which turns every expected failure into a line and an exit code."""
 
     def main(
@@ -39,20 +38,23 @@ class RootGroup(TyperGroup):
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
             sys.stdout.flush()
-        except KeyboardInterrupt:
-            _fail("interrupted", INTERRUPTED)
         except BrokenPipeError:
             _leave_quietly()
         except (CellError, OSError, UnicodeError, MemoryError) as error:
             _fail(describe(error), FAILED)
         except Exception as error:
             # click's exceptions come from click or from the copy inside typer, by version.
-            if type(error).__name__ == "Abort":
-                _fail("interrupted", INTERRUPTED)
             if not hasattr(error, "format_message"):
                 raise
             _fail_usage(error)
         sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; here, because what becomes of Ctrl-C above differs by version."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            _fail("interrupted", INTERRUPTED)
 
 
 def describe(error: BaseException) -> str:
@@ -83,7 +85,11 @@ def _fail_usage(error: Any) -> NoReturn:
 
 
 def _make_streams_safe() -> None:
-    """Print what a terminal's encoding cannot say as an escape, rather than fail on it."""
+    """Print what a terminal's encoding cannot say as an escape; cope with closed streams."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 
 
 def stdout() -> Console:
@@ -82,13 +81,3 @@ def count(number: int, thing: str) -> str:
     ('1 cell', '2 cells')
     """
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
-
-
-def examples(*rows: tuple[str, str]) -> str:
-    """Examples for the end of a help text: what each shows, and the command line."""
-    lines = ["[bold]Examples[/]"]
-    for comment, command in rows:
-        if comment:
-            lines.append(f"[dim]# {escape(comment)}[/]")
-        lines.append(f"[cyan]$ {escape(command)}[/]")
-    return "\n\n".join(lines)

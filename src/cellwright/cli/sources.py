@@ -130,6 +130,8 @@ def _unknown(name: str) -> str:
 
 
 def _standard_input(stack: ExitStack) -> list[Document]:
+    if sys.stdin is None:
+        raise CellError("standard input is closed")
     data = _bounded(sys.stdin.buffer, "standard input")
     if data.startswith(_ZIP_MAGIC):
         return _zip(io.BytesIO(data), "standard input", stack)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import typer
 
 from cellwright.cli.cells import check, convert, draw, listing, show
-from cellwright.cli.output import examples
+from cellwright.cli.help import Command, Group, examples
 
 app = typer.Typer(
+    cls=Group,
     help="Look at cells, draw, convert and check them.",
     epilog=examples(
         ("the zoo, as a table", "cellwright cells list"),
@@ -22,8 +23,8 @@ app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
-app.command("list", epilog=listing.EXAMPLES)(listing.run)
-app.command("show", epilog=show.EXAMPLES)(show.run)
-app.command("draw", epilog=draw.EXAMPLES)(draw.run)
-app.command("convert", epilog=convert.EXAMPLES)(convert.run)
-app.command("check", epilog=check.EXAMPLES)(check.run)
+app.command("list", cls=Command, epilog=listing.EXAMPLES)(listing.run)
+app.command("show", cls=Command, epilog=show.EXAMPLES)(show.run)
+app.command("draw", cls=Command, epilog=draw.EXAMPLES)(draw.run)
+app.command("convert", cls=Command, epilog=convert.EXAMPLES)(convert.run)
+app.command("check", cls=Command, epilog=check.EXAMPLES)(check.run)

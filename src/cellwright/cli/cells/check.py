@@ -11,7 +11,8 @@ from cellwright.cli import sources
 from cellwright.cli.cells.options import From, known_format
 from cellwright.cli.cells.survey import Survey, survey
 from cellwright.cli.errors import FAILED
-from cellwright.cli.output import count, emit_json, examples, stderr, stdout
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, emit_json, stderr, stdout
 
 EXAMPLES = examples(
     ("a file of cells", "cellwright cells convert rnn nbn-gru --to nas-bench-nlp -o cells.json"),
@@ -29,7 +30,7 @@ def run(
     paths: Annotated[
         list[str],
         typer.Argument(
-            metavar="PATH...",
+            metavar="PATH",
             help="Files, folders, zip files, names from the zoo, or - for standard input.",
         ),
     ],
@@ -38,8 +39,9 @@ def run(
 ) -> None:
     """Check every cell in files, folders and zip files.
 
-    Each cell is read, validated, written back in its own format and read again; it must come
-    back as the same graph. The exit code is 1 if anything fails.
+    Each cell is read, validated, written back in its own format and read
+    again; it must come back as the same graph. The exit code is 1 if anything
+    fails.
     """
     format = known_format(from_)
     console = stderr()

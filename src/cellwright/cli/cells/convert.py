@@ -12,7 +12,8 @@ import typer
 from cellwright.cell import Cell, CellError
 from cellwright.cli import sources
 from cellwright.cli.cells.options import Cells, From, Simplify, known_format
-from cellwright.cli.output import emit, examples, write_whole
+from cellwright.cli.help import examples
+from cellwright.cli.output import emit, write_whole
 
 EXAMPLES = examples(
     ("a DARTS genotype", "cellwright cells convert darts-v1 --to darts"),
@@ -51,8 +52,9 @@ def run(
 ) -> None:
     """Convert cells to another format.
 
-    A cell can be written in a format where it belongs to that format's search space;
-    otherwise the error says which node does not fit. cellwright JSON can say every cell.
+    A cell can be written in a format if it belongs to that format's search
+    space; otherwise the error says which node does not fit. cellwright JSON
+    can say every cell.
     """
     format = known_format(to)
     assert format is not None

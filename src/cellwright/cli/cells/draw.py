@@ -10,7 +10,8 @@ import typer
 
 from cellwright.cli import sources
 from cellwright.cli.cells.options import Cells, From, Simplify, known_format
-from cellwright.cli.output import examples, file_stem, stdout
+from cellwright.cli.help import examples
+from cellwright.cli.output import file_stem, stdout
 
 EXAMPLES = examples(
     ("into gru.svg", "cellwright cells draw gru"),

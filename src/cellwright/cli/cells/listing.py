@@ -10,7 +10,8 @@ from rich.table import Table
 from cellwright.cell import Cell
 from cellwright.cli import sources
 from cellwright.cli.cells.options import From, HiddenSize, InputSize, known_format
-from cellwright.cli.output import emit_json, examples, stdout
+from cellwright.cli.help import examples
+from cellwright.cli.output import emit_json, stdout
 
 EXAMPLES = examples(
     ("every cell of the zoo", "cellwright cells list"),
@@ -27,7 +28,7 @@ def run(
     cells: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[CELL]...",
+            metavar="CELL",
             help="Names, files, folders, zip files, or - for standard input; the zoo if left out.",
         ),
     ] = None,
@@ -38,7 +39,8 @@ def run(
 ) -> None:
     """List cells with their sizes: those of the zoo, or those in files.
 
-    Parameters and multiply-adds (for one row and one time step) are those of one layer.
+    Parameters are those of one layer; multiply-adds are for one row and one
+    time step.
     """
     from cellwright.cell.zoo import zoo
 

@@ -11,9 +11,13 @@ from cellwright.cell.errors import did_you_mean
 
 _CELLS_HELP = "Names from the zoo, files, folders, zip files, or - for standard input."
 
-Cells = Annotated[list[str], typer.Argument(metavar="CELL...", help=_CELLS_HELP)]
-InputSize = Annotated[int, typer.Option(min=1, max=1_000_000, help="How wide the input x is.")]
-HiddenSize = Annotated[int, typer.Option(min=1, max=1_000_000, help="How wide the states are.")]
+Cells = Annotated[list[str], typer.Argument(metavar="CELL", help=_CELLS_HELP)]
+InputSize = Annotated[
+    int, typer.Option(metavar="N", min=1, max=1_000_000, help="How wide the input x is.")
+]
+HiddenSize = Annotated[
+    int, typer.Option(metavar="N", min=1, max=1_000_000, help="How wide the states are.")
+]
 Simplify = Annotated[
     bool, typer.Option("--simplify", help="Remove dead nodes, fold identities and zeros first.")
 ]

@@ -19,7 +19,8 @@ from cellwright.cli.cells.options import (
     expressible_in,
     known_format,
 )
-from cellwright.cli.output import count, emit, examples, stdout
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, emit, stdout
 
 EXAMPLES = examples(
     ("a cell of the zoo", "cellwright cells show lstm"),

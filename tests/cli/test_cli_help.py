@@ -1,0 +1,37 @@
+"""Every help text teaches by example, and the examples run."""
+
+from __future__ import annotations
+
+import pytest
+
+HELPS = ["", "cells", "cells list", "cells show", "cells draw", "cells convert", "cells check"]
+
+
+def examples(text: str) -> list[str]:
+    return [line.strip()[2:] for line in text.splitlines() if line.strip().startswith("$ ")]
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_the_examples_run(run, shell, command: str):
+    lines = examples(run(*command.split(), "--help").out)
+    assert len(lines) >= 3
+    for line in lines:
+        outcome = shell(line)
+        assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_the_help_fits_a_terminal(run, command: str):
+    wide, narrow = (run(*command.split(), "--help", width=width).out for width in (200, 80))
+    assert examples(wide) == examples(narrow)
+    assert max(map(len, narrow.splitlines())) <= 80
+
+
+def test_help_does_not_import_torch(shell):
+    line = "python -X importtime -m cellwright {} 2>&1 >/dev/null | grep -c '| *torch$'"
+    for arguments in ("--help", "cells list"):
+        assert shell(line.format(arguments)).out.strip() == "0"
+
+
+def test_version(run):
+    assert run("--version").out.startswith("cellwright ")
