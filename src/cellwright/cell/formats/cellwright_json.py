@@ -11,17 +11,20 @@
 ```
 
 `name`, `inputs`, `output`, `notes` and a node's attributes may be left out. Where
-`inputs` is given, it must list just what the nodes read.
+`inputs` is given, it must list just what the nodes read. A file may also be a list of cells.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
 from cellwright.cell.cell import Cell, Node
 from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.formats.format import Format
 from cellwright.cell.names import parse_input
 
 FORMAT = "cellwright/1"
@@ -85,14 +88,23 @@ def _dump(data: dict[str, Any], indent: int | None) -> str:
         raise CellError(f"the cell's notes cannot be written as JSON: {error}") from None
 
 
-def load(text: str | bytes) -> Any:
-    """JSON values from text, or a `CellError`. Used by every JSON format."""
+def load(text: str | bytes, *, constants: bool = False) -> Any:
+    """JSON values from text, or a `CellError`. Used by every JSON format.
+
+    NaN and infinities, which JSON does not have but Python writes, are refused unless
+    `constants` lets them pass.
+    """
     if len(text) > MOST_TEXT:
         raise CellError(f"the text has {len(text)} characters; a cell has at most {MOST_TEXT}")
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8-sig")
-        return json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_no_constant)
+        return json.loads(
+            text.removeprefix("\ufeff"),
+            object_pairs_hook=_no_repeats,
+            parse_constant=None if constants else _no_constant,
+            parse_float=None if constants else _finite,
+        )
     except RecursionError:
         raise CellError("not a cell: the JSON is nested too deeply") from None
     except UnicodeDecodeError as error:
@@ -122,9 +134,32 @@ def _no_constant(text: str) -> NoReturn:
     raise CellError(f"{text} is not a value that a cell can have")
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        raise CellError(f"the number {shown(text)} is too large")
+    return value
+
+
 def read(text: str | bytes) -> Cell:
     """A cell from JSON text."""
     return from_dict(load(text))
+
+
+def read_all(text: str | bytes) -> list[Cell]:
+    """The cells of JSON text that has one cell or a list of cells."""
+    data = load(text)
+    if not isinstance(data, list):
+        return [from_dict(data)]
+    if not data:
+        raise CellError("the list of cells is empty")
+    cells = []
+    for number, entry in enumerate(data):
+        try:
+            cells.append(from_dict(entry))
+        except CellError as error:
+            raise CellError(f"cell number {number}: {error}") from None
+    return cells
 
 
 def from_dict(data: Any) -> Cell:
@@ -221,3 +256,21 @@ _KINDS: dict[type, str] = {
 def _kind(value: object) -> str:
     describe: Callable[[type], str] = lambda t: _KINDS.get(t, t.__name__)  # noqa: E731
     return describe(type(value))
+
+
+def _recognizes(text: str) -> bool:
+    start = re.match(r"\s*[\[{]", text) is not None
+    return start and re.search(r'"cellwright/|"nodes"\s*:|"format"\s*:', text) is not None
+
+
+FORMAT_ENTRY = Format(
+    name="cellwright",
+    description="cellwright JSON, which can say every cell",
+    example=(
+        '{"format": "cellwright/1", "nodes": [{"name": "s", "op": "linear", "inputs": '
+        '["x", "h0"]}, {"name": "h", "op": "tanh", "inputs": ["s"]}], "states": ["h"]}'
+    ),
+    read=read_all,
+    write=write,
+    recognizes=_recognizes,
+)
