@@ -168,4 +168,5 @@ def test_all_published_logs(run, folder: Path, unzipped: bool):
     found = json.loads(outcome.out)
     assert outcome.code == 0
     assert (found["files"], found["cells"]) == (197, 197)
-    assert found["distinct_listings"] == found["distinct_graphs"] == 169
+    assert found["distinct_listings"] == 169
+    assert found["distinct_graphs"] == 156  # some recipes differ only in names and order

@@ -59,6 +59,11 @@ def test_a_cell_that_does_not_fit_the_format_names_the_cell(run):
     assert_one_line(run("cells", "convert", "lstm", "--to", "darts"), 1, "lstm: ")
 
 
+def test_a_format_of_one_cell_does_not_take_two(run):
+    convert = ("cells", "convert", "fenas-lstm", "fenas-gru", "--to", "fenas")
+    assert_one_line(run(*convert), 1, "one at a time")
+
+
 def test_bad_output(run, folder: Path):
     Path("folder").mkdir()
     Path("file").write_text("")
@@ -66,7 +71,7 @@ def test_bad_output(run, folder: Path):
     assert_one_line(run(*convert, "no/such/folder.json"), 1, "no/such/folder.json: no such file")
     assert_one_line(run(*convert, "folder"), 1, "folder: is a directory")
     draw = ("cells", "draw", "gru", "-o")
-    assert_one_line(run(*draw, "no/such/folder.svg"), 1, "no such file")
+    assert_one_line(run(*draw, "no/such/folder.svg"), 1, "no/such/folder.svg", "no folder")
     assert_one_line(run(*draw, "file/"), 1, "file: ")
     assert_one_line(run(*draw, "gru.pdf"), 2, ".svg or .png")
     assert_one_line(run(*draw, "gru.svg", "--format", "png"), 2, "does not fit")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.progress import track
 
 from cellwright.cli import sources
 from cellwright.cli.cells.options import From, known_format
@@ -15,7 +14,7 @@ from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, stderr, stdout
 
 EXAMPLES = examples(
-    ("a file of cells", "cellwright cells convert rnn nbn-gru --to nas-bench-nlp -o cells.json"),
+    ("a file of cells", "cellwright cells convert rnn nbnlp-gru --to nas-bench-nlp -o cells.json"),
     ("", "cellwright cells check cells.json"),
     ("a folder, with everything below it", "cellwright cells check ."),
     ("standard input", "cellwright cells show lstm gru --json | cellwright cells check -"),
@@ -43,6 +42,8 @@ def run(
     again; it must come back as the same graph. The exit code is 1 if anything
     fails.
     """
+    from rich.progress import track
+
     format = known_format(from_)
     console = stderr()
     with sources.opened(paths) as documents:

@@ -22,7 +22,7 @@ EXAMPLES = examples(
         "cellwright cells convert enas --to enas -o enas.txt",
     ),
     ("", "cellwright cells convert enas.txt --to cellwright -o enas.json"),
-    ("several cells", "cellwright cells convert rnn nbn-gru --to nas-bench-nlp"),
+    ("several cells", "cellwright cells convert rnn nbnlp-gru --to nas-bench-nlp"),
     ("the formats, each with an example", "cellwright cells convert --formats"),
 )
 
@@ -70,7 +70,7 @@ def joined(
     cells: Sequence[Cell], format: str, loaded: Sequence[sources.Loaded] | None = None
 ) -> str:
     """The cells in one text that `formats.read` reads back: a JSON list, or one after another."""
-    from cellwright.cell.formats import write
+    from cellwright.cell.formats import read, write
 
     texts = []
     for number, cell in enumerate(cells):
@@ -78,9 +78,18 @@ def joined(
             texts.append(write(cell, format).strip())
         except CellError as error:
             raise CellError(f"{loaded[number].title}: {error}" if loaded else str(error)) from None
-    if len(texts) != 1 and all(map(_is_json, texts)):
+    if len(texts) == 1:
+        return texts[0] + "\n"
+    if all(map(_is_json, texts)):
         return "[\n" + ",\n".join(texts) + "\n]\n"
-    return "\n".join(texts) + "\n"
+    text = "\n".join(texts) + "\n"
+    try:
+        back = read(text, format)
+    except CellError:
+        back = []
+    if back != list(cells):
+        raise CellError(f"a {format} text holds one cell, not {len(cells)}: convert one at a time")
+    return text
 
 
 def _is_json(text: str) -> bool:
