@@ -1,4 +1,7 @@
-"""The cell as data: graph, operations, zoo, formats, drawing. Imports nothing above it, no torch."""
+"""The cell as data: graph, operations, zoo, formats, drawing.
+
+Imports nothing of the layers above it, and no torch.
+"""
 
 from cellwright.cell.cell import Cell, Node, rename_nodes
 from cellwright.cell.errors import CellError

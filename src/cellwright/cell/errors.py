@@ -15,7 +15,10 @@ class CellError(ValueError):
 
 def shown(value: object, limit: int = 60) -> str:
     """`value` as a short quotation for an error message."""
-    text = repr(value[:limit] if isinstance(value, str) else value)
+    try:
+        text = repr(value[:limit] if isinstance(value, str) else value)
+    except (RecursionError, ValueError):  # nested too deeply, or an integer too long to print
+        text = f"a {type(value).__name__}"
     return text if len(text) <= limit + 2 else text[:limit] + "…"
 
 

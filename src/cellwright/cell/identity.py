@@ -1,9 +1,11 @@
 """`content_id`: a hash that is equal exactly for equal graphs.
 
-This is canonical labelling of a small coloured graph. Colours are refined until they are
-stable. What is then still alike falls into parts that no longer touch each other; each part
-is labelled on its own, by singling out one of its alike vertices in every possible way and
-keeping the smallest listing. Equal parts may stand in any order.
+This is canonical labelling of a small coloured graph. Vertices are coloured by all that leads
+to them and from them, and colours are refined until they are stable. What is then still alike
+falls into parts that have nothing to do with each other; each part is labelled on its own, by
+singling out one of its alike vertices in every way and keeping the smallest listing. Equal
+parts may stand in any order. Two ways with the same listing show a symmetry of the part, and
+what a symmetry maps onto something tried need not be tried.
 
 nauty would do the same, but its labelling may differ between releases and platforms, and
 ids are kept in files and databases, so they must never change.
@@ -15,6 +17,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, Any
 
 from cellwright.cell.errors import CellError
@@ -24,7 +27,8 @@ if TYPE_CHECKING:
 
 ID_LENGTH = 16
 _VERSION = "cellwright/1"
-_MOST_REFINEMENTS = 20_000
+_MOST_WORK = 300_000
+"""Vertices that may be looked at; the papers' largest supernets need a few thousand."""
 
 
 @dataclass(frozen=True)
@@ -97,13 +101,29 @@ class _Labelling:
         for vertex, arcs in enumerate(graph.reads):
             for place, target in arcs:
                 self.read_by[target].append((place, vertex))
-        self.refinements = 0
+        self.work = 0
 
     def listing(self) -> list[Any]:
         """The graph's vertices in canonical order, with their arcs."""
-        everything = range(len(self.labels))
-        order = self._order(self._refine(dict(zip(everything, self.labels, strict=True))))
+        order = self._order(self._refine(self._unfolded()))
         return self._written(order, self.labels)
+
+    def _unfolded(self) -> dict[int, str]:
+        """A first colour for each vertex: a hash of all that it leads from, then to.
+
+        Refinement alone would find these one step at a time.
+        """
+        links: dict[int, list[int]] = {v: [u for _, u in a] for v, a in enumerate(self.reads)}
+        order = list(TopologicalSorter(links).static_order())
+        below: dict[int, str] = {}
+        colours: dict[int, str] = {}
+        for v in order:
+            seen = sorted((place, below[u]) for place, u in self.reads[v])
+            below[v] = _digest((self.labels[v], seen))
+        for v in reversed(order):
+            seen = sorted((place, colours[u]) for place, u in self.read_by[v])
+            colours[v] = _digest((below[v], seen))
+        return colours
 
     def _written(self, order: Sequence[int], labels: Sequence[Any] | dict[int, Any]) -> list[Any]:
         place = {vertex: i for i, vertex in enumerate(order)}
@@ -117,12 +137,12 @@ class _Labelling:
 
         Only the vertices of `colours` take part: what the others say is in the colours.
         """
-        self.refinements += 1
-        if self.refinements > _MOST_REFINEMENTS:
-            raise CellError("the cell has too many parts that look alike to be told apart")
         ranked = _ranks(colours)
         classes = len(set(ranked.values()))
         while True:
+            self.work += len(ranked)
+            if self.work > _MOST_WORK:
+                raise CellError("the cell has too many parts that look alike to be told apart")
             ranked = _ranks(
                 {
                     v: (
@@ -144,7 +164,7 @@ class _Labelling:
         single = sorted((v for v, c in colours.items() if count[c] == 1), key=colours.__getitem__)
         alike = {v for v, c in colours.items() if count[c] > 1}
         parts = []
-        for part in self._parts(alike):
+        for part in self._parts({v: colours[v] for v in alike}):
             order = self._order_part({v: colours[v] for v in part})
             parts.append((self._written(order, colours), order))
         parts.sort(key=lambda pair: pair[0])
@@ -156,24 +176,79 @@ class _Labelling:
         if len(count) == len(colours):
             return sorted(colours, key=colours.__getitem__)
         chosen = min((n, c) for c, n in count.items() if n > 1)[1]
-        orders = [
-            self._order(self._refine({v: (c, v != first) for v, c in colours.items()}))
-            for first in (v for v, c in colours.items() if c == chosen)
-        ]
-        return min(orders, key=lambda order: self._written(order, colours))
+        orbits = _Orbits()
+        best: tuple[list[Any], list[int]] | None = None
+        tried: list[int] = []
+        for first in (v for v, c in colours.items() if c == chosen):
+            if any(orbits.same(first, other) for other in tried):
+                continue
+            tried.append(first)
+            order = self._order(self._refine({v: (c, v != first) for v, c in colours.items()}))
+            written = self._written(order, colours)
+            if best is not None and written == best[0]:
+                orbits.join(order, best[1])
+            elif best is None or written < best[0]:
+                best = written, order
+        assert best is not None
+        return best[1]
 
-    def _parts(self, vertices: set[int]) -> list[list[int]]:
-        """The connected parts of the graph on `vertices`."""
-        left, parts = set(vertices), []
+    def _parts(self, colours: dict[int, int]) -> list[list[int]]:
+        """The connected parts of the graph on the vertices of stable `colours`.
+
+        Where vertices of two colours are joined all in one way, and most of them are joined,
+        it is the pairs that are not joined which connect: the colours say the rest.
+        """
+        members: dict[int, list[int]] = {}
+        for vertex, colour in colours.items():
+            members.setdefault(colour, []).append(vertex)
+        joined: dict[tuple[int, int], dict[int, dict[int, list[str]]]] = {}
+        for vertex, colour in colours.items():
+            for place, other in self.reads[vertex]:
+                if other in colours:
+                    ways = joined.setdefault((colour, colours[other]), {}).setdefault(vertex, {})
+                    ways.setdefault(other, []).append(place)
+        near: dict[int, list[int]] = {vertex: [] for vertex in colours}
+        for (_, target), arcs in joined.items():
+            kinds = {tuple(sorted(way)) for ways in arcs.values() for way in ways.values()}
+            count = len(members[target])
+            mostly = len(kinds) == 1 and all(2 * len(ways) > count for ways in arcs.values())
+            for vertex, ways in arcs.items():
+                for other in (u for u in members[target] if u not in ways) if mostly else ways:
+                    near[vertex].append(other)
+                    near[other].append(vertex)
+        left, parts = set(colours), []
         while left:
             part = [left.pop()]
             for vertex in part:
-                for _, other in (*self.reads[vertex], *self.read_by[vertex]):
+                for other in near[vertex]:
                     if other in left:
                         left.remove(other)
                         part.append(other)
             parts.append(part)
         return parts
+
+
+class _Orbits:
+    """Which vertices the symmetries found so far map onto each other."""
+
+    def __init__(self) -> None:
+        self.parent: dict[int, int] = {}
+
+    def _root(self, vertex: int) -> int:
+        while (parent := self.parent.get(vertex, vertex)) != vertex:
+            vertex = parent
+        return vertex
+
+    def same(self, one: int, other: int) -> bool:
+        return self._root(one) == self._root(other)
+
+    def join(self, these: list[int], those: list[int]) -> None:
+        for one, other in zip(these, those, strict=True):
+            self.parent[self._root(one)] = self._root(other)
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(repr(value).encode()).hexdigest()
 
 
 def _ranks(values: dict[int, Any]) -> dict[int, int]:

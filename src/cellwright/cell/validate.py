@@ -49,6 +49,7 @@ def validate(nodes: tuple[Node, ...], states: tuple[str, ...], output: str | Non
     output = _check_states(states, output, names)
     nodes = _sorted(nodes)
     widths, equal = _widths(nodes, states, output)
+    _check_keys(nodes, widths)
     return Checked(nodes, states, output, widths, equal)
 
 
@@ -108,9 +109,7 @@ def _check_attributes(node: Node) -> None:
         for key in node.keys:
             if not isinstance(key, str) or not is_node_name(key):
                 raise CellError(f"node {node.name!r}: {shown(key)} is not a name for a weight")
-    if node.theta is not None and (
-        not isinstance(node.theta, str) or not is_node_name(node.theta)
-    ):
+    if node.theta is not None and (not isinstance(node.theta, str) or not is_node_name(node.theta)):
         raise CellError(f"node {node.name!r}: {shown(node.theta)} is not a name for weights θ")
 
 
@@ -150,9 +149,7 @@ def _check_states(states: Sequence[str], output: str | None, names: set[str]) ->
     for number, state in enumerate(states):
         if not isinstance(state, str) or state not in names:
             hint = did_you_mean(state, names) if isinstance(state, str) else ""
-            raise CellError(
-                f"state h{number} is fed by {shown(state)}, which is not a node{hint}"
-            )
+            raise CellError(f"state h{number} is fed by {shown(state)}, which is not a node{hint}")
     if output is None:
         return states[0]
     if not isinstance(output, str) or output not in names:
@@ -223,6 +220,20 @@ def _widths(
                 )
             equal = True
     return widths, equal
+
+
+def _check_keys(nodes: tuple[Node, ...], widths: dict[str, str]) -> None:
+    """A weight that is used twice must have one shape."""
+    shapes: dict[str, tuple[str, str]] = {}
+    for node in nodes:
+        for key, name in zip(node.keys or (), node.inputs, strict=False):
+            shape = node.width, widths.get(name) or _input_width(name)
+            if shapes.setdefault(key, shape) != shape:
+                raise CellError(
+                    f"node {node.name!r}: its weight {key!r} is used elsewhere between values "
+                    f"of other widths: from {shapes[key][1]} to {shapes[key][0]}, "
+                    f"here from {shape[1]} to {shape[0]}"
+                )
 
 
 def _input_width(name: str) -> str:

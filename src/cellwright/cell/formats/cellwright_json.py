@@ -37,7 +37,12 @@ _NODE_KEYS = ("name", "op", "inputs", "bias", "keys", "width", "theta")
 
 def write(cell: Cell, indent: int | None = 2) -> str:
     """The cell as JSON text, attributes left out where they have their usual value."""
-    return _dump(as_dict(cell), indent)
+    text = _dump(as_dict(cell), indent, ascii_only=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half a surrogate pair, which only an escape can write
+        text = _dump(as_dict(cell), indent, ascii_only=True)
+    return text
 
 
 def as_dict(cell: Cell) -> dict[str, Any]:
@@ -67,21 +72,21 @@ def _node_as_dict(node: Node) -> dict[str, Any]:
     return data
 
 
-def _dump(data: dict[str, Any], indent: int | None) -> str:
+def _dump(data: dict[str, Any], indent: int | None, ascii_only: bool) -> str:
     """JSON with one node a line, which people can read and compare."""
     try:
         if indent is None:
-            return json.dumps(data, ensure_ascii=False, allow_nan=False)
+            return json.dumps(data, ensure_ascii=ascii_only, allow_nan=False)
         pad = " " * indent
         lines = []
         for key, value in data.items():
             if key == "nodes":
                 rows = ",\n".join(
-                    pad * 2 + json.dumps(n, ensure_ascii=False, allow_nan=False) for n in value
+                    pad * 2 + json.dumps(n, ensure_ascii=ascii_only, allow_nan=False) for n in value
                 )
                 text = f"[\n{rows}\n{pad}]"
             else:
-                text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+                text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False)
             lines.append(f"{pad}{json.dumps(key)}: {text}")
         return "{\n" + ",\n".join(lines) + "\n}\n"
     except (TypeError, ValueError, RecursionError) as error:

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from cellwright.cell.cell import Cell
 from cellwright.cell.errors import CellError
@@ -93,7 +92,7 @@ class DartsListing:
                 case (str(op), int(source)):
                     nodes.append(((op, source),))
                 case _:
-                    nodes.append(tuple(cast(Sequence[Edge], entry)))
+                    nodes.append(tuple(entry))
         chosen = range(1, len(nodes) + 1) if concat is None else concat
         return cls(tuple(nodes), tuple(chosen), edges)
 

@@ -39,7 +39,7 @@ FUNCTIONS = (*ATOMIC, *ACTIVATIONS, *(f"{name}*" for name in ACTIVATIONS), *SKIP
 Source = str | int
 """What a node reads: "x", "h", "c", "zero", or the number of an earlier node."""
 
-STATES = {"x": "x", "h": "h0", "c": "h1"}
+STATES: dict[Source, str] = {"x": "x", "h": "h0", "c": "h1"}
 """FENAS' names of a cell's inputs."""
 
 
@@ -98,7 +98,7 @@ class FenasListing:
 def lower(listing: FenasListing, name: str = "") -> Cell:
     """The listing as a cell."""
     build = Builder()
-    values: dict[Source, str] = {**STATES}
+    values: dict[Source, str] = dict(STATES)
     reads_zero = any(
         node.function in ATOMIC and "zero" in (node.first, node.second) for node in listing.nodes
     )
