@@ -30,7 +30,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet -c constraints.txt -e ".[dev]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev]"
 	@touch $@
 
 demo: $(STAMP)

@@ -55,7 +55,8 @@ def run(
 
 def _show(entry: sources.Loaded, input_size: int, hidden_size: int) -> None:
     console = stdout()
-    console.print(entry.title, style="bold cyan", soft_wrap=True)
+    if entry.label != entry.cell.name:  # the drawing says the cell's own name
+        console.print(f"{entry.label}:", style="bold cyan", soft_wrap=True)
     console.print(entry.cell.to_text().rstrip("\n"), soft_wrap=True)
     console.print()
     facts = Table(box=None, pad_edge=False, show_header=False)
