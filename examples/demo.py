@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import cellwright as cw
+from cellwright.cell.zoo import zoo
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -47,7 +48,7 @@ def draw_the_zoo(folder: Path) -> None:
     """One SVG per cell, and one self-contained page with all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = []
-    for name, cell in cw.zoo.items():
+    for name, cell in zoo.items():
         svg = cell.draw(folder / f"{name}.svg", legend=False).read_bytes()
         figures.append(
             FIGURE.format(
@@ -68,7 +69,7 @@ def draw_the_zoo(folder: Path) -> None:
 def print_cells(*names: str) -> None:
     """Cells as text."""
     for name in names:
-        print(f"\n{name}\n{cw.zoo[name].to_text().rstrip()}")
+        print(f"\n{zoo[name].to_text().rstrip()}")
 
 
 def compare_with_torch() -> None:
@@ -96,7 +97,7 @@ def train(name: str, steps: int = 60) -> None:
     torch.manual_seed(0)
     vocabulary, width = 17, 64
     embed = nn.Embedding(vocabulary, width)
-    rnn = cw.Recurrent(cw.zoo[name], width, width)
+    rnn = cw.Recurrent(zoo[name], width, width)
     decode = nn.Linear(width, vocabulary)
     parameters = [p for module in (embed, rnn, decode) for p in module.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=5e-3)

@@ -13,8 +13,6 @@ from typer.testing import CliRunner
 
 from cellwright.cli import app
 
-ROOT = Path(__file__).parents[2]
-
 
 class Outcome:
     """What a command did."""
@@ -57,7 +55,7 @@ def shell(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m cellwright "$@"\n')
     script.chmod(0o755)
     environment = {**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-    environment |= {"PYTHONPATH": str(ROOT / "src"), "COLUMNS": "200"}
+    environment["COLUMNS"] = "200"
 
     def shell(line: str, **extra: str) -> Outcome:
         done = subprocess.run(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -153,6 +155,41 @@ def test_the_check_finds_a_format_that_loses_something(
     outcome = run("cells", "check", "cell.json")
     assert outcome.code == 1
     assert "cell.json: comes back from cellwright as another graph" in outcome.out
+
+
+def test_progress_counts_cells_not_files(folder: Path):
+    from cellwright.cli import sources
+    from cellwright.cli.cells.survey import survey
+
+    Path("a.json").write_text(json.dumps([RECIPE, OTHER, RENAMED]))
+    Path("b.json").write_text("nonsense")
+    Path("c.json").write_text(json.dumps(RECIPE))
+    steps: list[tuple[int, int]] = []
+    with sources.opened(["a.json", "b.json", "c.json"]) as documents:
+        survey(documents, watch=lambda done, expected: steps.append((done, expected)))
+    assert steps == [(1, 5), (2, 5), (3, 5), (5, 5)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+def test_progress_on_a_terminal(folder: Path):
+    import pty
+
+    Path("a.json").write_text(json.dumps([RECIPE] * 100))
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "cellwright", "cells", "check", "a.json"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+        timeout=120,
+        check=False,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 2**16)
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"checking" in shown
+    assert b"1 file, 100 cells: 1 distinct listing, 1 distinct graph" in done.stdout
 
 
 @pytest.mark.skipif(DATA is None, reason="needs the NAS-Bench-NLP logs; set CELLWRIGHT_DATA")

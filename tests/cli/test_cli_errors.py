@@ -12,8 +12,6 @@ import pytest
 
 from cellwright.cell.zoo import zoo
 
-ROOT = Path(__file__).parents[2]
-
 COMMANDS = {
     "list": ["list"],
     "show": ["show"],
@@ -100,7 +98,10 @@ def test_markup_and_control_characters_in_names_do_no_harm(run, folder: Path):
         .replace("NAME", name.replace("\x1b", "\\u001b").replace("\ud800", "\\ud800"))
     )
     for command in (["list"], ["show"], ["show", "--json"], ["draw", "-o", "odd.svg"]):
-        assert run("cells", *command, "odd.json").code == 0
+        outcome = run("cells", *command, "odd.json")
+        assert outcome.code == 0
+        assert "\x1b" not in outcome.out
+    assert "\x1b" not in run("cells", "show", "a\x1b[31m.json").err
 
 
 def test_a_terminal_without_unicode(shell):
@@ -138,7 +139,6 @@ def test_interrupt():
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
     )
     assert process.stdin is not None
     assert process.stderr is not None

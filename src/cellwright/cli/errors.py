@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from cellwright.cell import CellError
 from cellwright.cli.help import Group
-from cellwright.cli.output import stderr
+from cellwright.cli.output import printable, stderr
 
 FAILED = 1
 """Exit code: something that the command was given, or met, is wrong."""
@@ -69,7 +69,7 @@ def describe(error: BaseException) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    stderr().print(f"error: {message}", style="red", soft_wrap=True)
+    stderr().print(f"error: {printable(message)}", style="red", soft_wrap=True)
     sys.exit(code)
 
 
@@ -78,7 +78,7 @@ def _fail_usage(error: Any) -> NoReturn:
         error.show()
         sys.exit(USAGE)
     message = " ".join(error.format_message().split()).rstrip(".")
-    stderr().print(f"error: {message}", style="red", soft_wrap=True)
+    stderr().print(f"error: {printable(message)}", style="red", soft_wrap=True)
     if getattr(error, "ctx", None) is not None:
         stderr().print(f"try: {error.ctx.command_path} --help", soft_wrap=True)
     sys.exit(getattr(error, "exit_code", USAGE))

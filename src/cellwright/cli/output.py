@@ -74,6 +74,15 @@ def file_stem(name: str, fallback: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:100] or fallback
 
 
+def printable(text: str) -> str:
+    r"""The text with control characters as escapes, so that no name can steer a terminal.
+
+    >>> printable("a\x1b[2J →")
+    'a\\x1b[2J →'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
 def count(number: int, thing: str) -> str:
     """A number with its noun.
 

@@ -11,7 +11,7 @@ from cellwright.cli.cells.options import From, known_format
 from cellwright.cli.cells.survey import Survey, survey
 from cellwright.cli.errors import FAILED
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit_json, stderr, stdout
+from cellwright.cli.output import count, emit_json, printable, stderr, stdout
 
 EXAMPLES = examples(
     ("a file of cells", "cellwright cells convert rnn nbnlp-gru --to nas-bench-nlp -o cells.json"),
@@ -42,19 +42,20 @@ def run(
     again; it must come back as the same graph. The exit code is 1 if anything
     fails.
     """
-    from rich.progress import track
+    from rich.progress import Progress
 
     format = known_format(from_)
     console = stderr()
-    with sources.opened(paths) as documents:
-        steps = track(
+    with (
+        sources.opened(paths) as documents,
+        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
+    ):
+        task = progress.add_task("checking", total=len(documents))
+        found = survey(
             documents,
-            "checking",
-            console=console,
-            transient=True,
-            disable=len(documents) < 20 or not console.is_terminal,
+            format,
+            lambda done, expected: progress.update(task, completed=done, total=expected),
         )
-        found = survey(steps, format)
     if as_json:
         emit_json(found.as_json())
     else:
@@ -81,12 +82,12 @@ def _print(found: Survey) -> None:
             more = f", … {len(group) - 3} more" if len(group) > 3 else ""
             lines.append(f"  {id}  {len(group)} cells, {how}: {labels}{more}")
         for line in lines[:_MOST_GROUPS]:
-            console.print(line, soft_wrap=True)
+            console.print(printable(line), soft_wrap=True)
         if len(lines) > _MOST_GROUPS:
             console.print(f"  … and {len(lines) - _MOST_GROUPS} more; --json lists them all")
     if found.failures:
         console.print(f"{count(len(found.failures), 'failure')}:", style="red")
         for failure in found.failures:
-            console.print(f"  {failure.label}: {failure.reason}", soft_wrap=True)
+            console.print(printable(f"  {failure.label}: {failure.reason}"), soft_wrap=True)
     else:
         console.print("every cell is valid and survives its format", style="green")

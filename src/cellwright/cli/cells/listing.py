@@ -11,7 +11,7 @@ from cellwright.cell import Cell
 from cellwright.cli import sources
 from cellwright.cli.cells.options import From, HiddenSize, InputSize, known_format
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, stdout
+from cellwright.cli.output import emit_json, printable, stdout
 
 EXAMPLES = examples(
     ("every cell of the zoo", "cellwright cells list"),
@@ -57,7 +57,7 @@ def run(
     table.add_column("note", overflow="ellipsis", no_wrap=True)
     for row in rows:
         numbers = ["–" if row[name] is None else f"{row[name]:,}" for name in _NUMBERS]
-        table.add_row(row["name"], row["id"], *numbers, row["note"])
+        table.add_row(printable(row["name"]), row["id"], *numbers, printable(row["note"]))
     stdout().print(table)
     if any(row["parameters"] is None for row in rows):
         stdout().print("–: the cell uses x outside a linear and needs equal sizes", style="dim")

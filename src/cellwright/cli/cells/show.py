@@ -20,7 +20,7 @@ from cellwright.cli.cells.options import (
     known_format,
 )
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit, stdout
+from cellwright.cli.output import count, emit, printable, stdout
 
 EXAMPLES = examples(
     ("a cell of the zoo", "cellwright cells show lstm"),
@@ -56,14 +56,14 @@ def run(
 def _show(entry: sources.Loaded, input_size: int, hidden_size: int) -> None:
     console = stdout()
     if entry.label != entry.cell.name:  # the drawing says the cell's own name
-        console.print(f"{entry.label}:", style="bold cyan", soft_wrap=True)
+        console.print(f"{printable(entry.label)}:", style="bold cyan", soft_wrap=True)
     console.print(entry.cell.to_text().rstrip("\n"), soft_wrap=True)
     console.print()
     facts = Table(box=None, pad_edge=False, show_header=False)
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
     for name, value in _facts(entry.cell, input_size, hidden_size):
-        facts.add_row(name, value)
+        facts.add_row(name, printable(value))
     console.print(facts)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,8 @@ from cellwright.cell import Cell, CellError
 from cellwright.cli.cells.options import expressible_in
 from cellwright.cli.errors import describe
 from cellwright.cli.sources import Document, Loaded, numbered
+
+Watch = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -70,44 +72,66 @@ class Survey:
         }
 
 
-def survey(documents: Iterable[Document], format: str | None = None) -> Survey:
-    """Check every document. What is wrong with one becomes a failure, not an exception."""
+def survey(
+    documents: Sequence[Document], format: str | None = None, watch: Watch | None = None
+) -> Survey:
+    """Check every document. What is wrong with one becomes a failure, not an exception.
+
+    Args:
+        documents: what to check.
+        format: the format of all of them; recognised unless said.
+        watch: called after each cell with how many are done, and how many there are as far
+            as is known.
+    """
     found = Survey()
-    ids: dict[object, Entry] = {}
+    first: dict[object, Entry] = {}
+    done, expected = 0, len(documents)
     for document in documents:
         found.files += 1
         try:
-            entries = _check(document, format)
+            cells, names = _read(document, format)
         except (CellError, OSError) as error:
             reason = describe(error).removeprefix(f"{document.label}: ")
             found.failures.append(Failure(document.label, reason))
-            continue
-        for entry in entries:
-            if isinstance(entry, Failure):
-                found.failures.append(entry)
-                continue
-            first = ids.setdefault(entry.listing, entry)
-            if first.id != entry.id:
-                reason = f"is written as {first.label} is, but its id is {entry.id}, not {first.id}"
-                found.failures.append(Failure(entry.label, reason))
-            else:
+            cells, names = [], []
+            done += 1
+        expected += max(len(cells) - 1, 0)
+        for loaded in cells:
+            entry = _round_trip(loaded, names)
+            if isinstance(entry, Entry):
+                entry = _consistent(entry, first.setdefault(entry.listing, entry))
+            if isinstance(entry, Entry):
                 found.entries.append(entry)
+            else:
+                found.failures.append(entry)
+            done += 1
+            if watch is not None:
+                watch(done, expected)
     return found
 
 
-def _check(document: Document, format: str | None) -> list[Entry | Failure]:
+def _read(document: Document, format: str | None) -> tuple[list[Loaded], list[str]]:
+    """The cells of a document, and the formats that each must survive."""
     from cellwright.cell import formats
 
     if document.zoo_cell is not None:
         names = expressible_in(document.zoo_cell)
-        return [_round_trip(Loaded(document.label, document.zoo_cell), names)]
+        return [Loaded(document.label, document.zoo_cell)], names
     text = document.text()
     assert text is not None
     name = format or formats.recognize(text)
     found = numbered(document.label, formats.read(text, name))
     if not found:
         raise CellError("there is no cell in it")
-    return [_round_trip(loaded, [name]) for loaded in found]
+    return found, [name]
+
+
+def _consistent(entry: Entry, first: Entry) -> Entry | Failure:
+    """Cells that are written alike must have one id."""
+    if first.id == entry.id:
+        return entry
+    reason = f"is written as {first.label} is, but its id is {entry.id}, not {first.id}"
+    return Failure(entry.label, reason)
 
 
 def _round_trip(loaded: Loaded, names: list[str]) -> Entry | Failure:
