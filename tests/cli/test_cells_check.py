@@ -137,6 +137,15 @@ def test_an_exploding_zip_is_refused(run, folder: Path, monkeypatch: pytest.Monk
     assert "unpacks to more than 1 MiB" in outcome.out
 
 
+def test_a_member_that_points_outside_is_only_read(run, folder: Path):
+    inner = folder / "inner"
+    inner.mkdir()
+    pack({"../outside.json": json.dumps(RECIPE)}, inner / "a.zip")
+    outcome = run("cells", "check", "inner/a.zip", "--json")
+    assert (outcome.code, json.loads(outcome.out)["cells"]) == (0, 1)
+    assert [path.name for path in folder.iterdir()] == ["inner"]
+
+
 def test_nothing_to_check_is_an_error(run, folder: Path):
     Path("empty").mkdir()
     pack({"README.md": "no cells"}, folder / "empty.zip")

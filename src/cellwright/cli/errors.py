@@ -41,7 +41,7 @@ class RootGroup(Group):
         except BrokenPipeError:
             _leave_quietly()
         except (CellError, OSError, UnicodeError, MemoryError) as error:
-            _fail(describe(error), FAILED)
+            _fail(describe(error), FAILED, details(error))
         except Exception as error:
             # click's exceptions come from click or from the copy inside typer, by version.
             if not hasattr(error, "format_message"):
@@ -65,11 +65,20 @@ def describe(error: BaseException) -> str:
         reason = error.strerror[0].lower() + error.strerror[1:]
         where = error.filename2 or error.filename
         return f"{where}: {reason}" if where is not None else reason
-    return " ".join(str(error).split()) or type(error).__name__
+    first, *rest = str(error).splitlines() or [type(error).__name__]
+    return first.rpartition("; ")[0] if rest and first.endswith(":") else first
 
 
-def _fail(message: str, code: int) -> NoReturn:
+def details(error: BaseException) -> list[str]:
+    """The further lines of an error that has them, such as examples of what would be right."""
+    first, *rest = str(error).splitlines() or [""]
+    return [first.rpartition("; ")[2], *rest] if rest and first.endswith(":") else rest
+
+
+def _fail(message: str, code: int, more: Sequence[str] = ()) -> NoReturn:
     stderr().print(f"error: {printable(message)}", style="red", soft_wrap=True)
+    for line in more:
+        stderr().print(printable(line), soft_wrap=True)
     sys.exit(code)
 
 

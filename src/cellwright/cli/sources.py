@@ -192,7 +192,7 @@ def _zip(stream: IO[bytes], label: str, stack: ExitStack) -> list[Document]:
 
 def _is_wanted_member(info: zipfile.ZipInfo) -> bool:
     parts = info.filename.split("/")
-    hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+    hidden = any(p == "__MACOSX" or (p.startswith(".") and p != "..") for p in parts)
     return not info.is_dir() and not hidden and info.filename.lower().endswith(ENDINGS)
 
 

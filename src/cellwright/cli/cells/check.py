@@ -40,7 +40,8 @@ def run(
 
     Each cell is read, validated, written back in its own format and read
     again; it must come back as the same graph. The exit code is 1 if anything
-    fails.
+    fails. From folders and zip files, files that end in .json, .txt or .log
+    are read; hidden files are not.
     """
     from rich.progress import Progress
 
