@@ -6,7 +6,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-NATIVE := $(wildcard CMakeLists.txt) $(shell find native -type f 2>/dev/null)
+NATIVE := $(wildcard CMakeLists.txt) \
+    $(shell find native -name '*.[ch]pp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake' 2>/dev/null)
 PYTEST_ARGS ?=
 
 ifdef CELLWRIGHT_DATA
