@@ -169,12 +169,12 @@ def run(cell: Cell, input_size: int, steps: int = 4) -> list[np.ndarray[Any, Any
             inputs = [values[name] for name in node.inputs]
             if node.op == "linear":
                 rows = size[node.width]
-                total = _weight(f"bias {node.name}", rows) if node.bias else np.zeros(rows)
+                total = weight(f"bias {node.name}", rows) if node.bias else np.zeros(rows)
                 for key_, value in zip(node.keys or (), inputs, strict=True):
-                    total = total + _weight(key_, rows, len(value)) @ value
+                    total = total + weight(key_, rows, len(value)) @ value
                 values[node.name] = total
             elif node.op == "mix":
-                theta = _weight(f"theta {node.theta_name}", len(inputs))
+                theta = weight(f"theta {node.theta_name}", len(inputs))
                 values[node.name] = sum(w * v for w, v in zip(theta, inputs, strict=True))
             else:
                 assert node.spec.meaning is not None
@@ -196,7 +196,7 @@ def _input(
     return past[int(base[1:])][at] if at >= 0 else np.zeros(hidden_size)
 
 
-def _weight(label: str, *shape: int) -> np.ndarray[Any, Any]:
+def weight(label: str, *shape: int) -> np.ndarray[Any, Any]:
     seed = int.from_bytes(hashlib.sha256(label.encode()).digest()[:8], "big")
     return np.random.default_rng(seed).normal(size=shape) * 0.7
 
