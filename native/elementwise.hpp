@@ -1,0 +1,214 @@
+// Elementwise operations and their gradients on runs of floats.
+#pragma once
+
+#include <cmath>
+
+#include "program.hpp"
+#include "simd.hpp"
+
+namespace {
+
+using cellwright::Op;
+
+// The inputs of one operation, for up to as many as a node may have.
+struct Span {
+  const float* const* in;
+  int count;
+  int64_t floats;   // a multiple of kPad
+  int64_t row;      // floats per row
+  int64_t columns;  // of which this many are real
+};
+
+template <bool Add, typename F>
+inline void each(float* out, int64_t floats, F f) {
+  for (int64_t i = 0; i < floats; i += kLanes) {
+    const vec v = f(i);
+    store(out + i, Add ? load(out + i) + v : v);
+  }
+}
+
+template <bool Add>
+void apply_many(Op op, float* out, const Span& s, const float* theta) {
+  const float* const* in = s.in;
+  const int count = s.count;
+  switch (op) {
+    case Op::add:
+    case Op::mean: {
+      const float scale = op == Op::mean ? 1.0f / static_cast<float>(count) : 1.0f;
+      each<Add>(out, s.floats, [=](int64_t i) {
+        vec total = load(in[0] + i);
+        for (int j = 1; j < count; ++j) total += load(in[j] + i);
+        return total * scale;
+      });
+      return;
+    }
+    case Op::mul:
+    case Op::d_mul:
+      each<Add>(out, s.floats, [=](int64_t i) {
+        vec total = load(in[0] + i);
+        for (int j = 1; j < count; ++j) total *= load(in[j] + i);
+        return total;
+      });
+      return;
+    case Op::mix:
+      each<Add>(out, s.floats, [=](int64_t i) {
+        vec total = load(in[0] + i) * theta[0];
+        for (int j = 1; j < count; ++j) total += load(in[j] + i) * theta[j];
+        return total;
+      });
+      return;
+    default:
+      return;
+  }
+}
+
+template <bool Add>
+void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
+  const float* a = s.count > 0 ? s.in[0] : nullptr;
+  const float* b = s.count > 1 ? s.in[1] : nullptr;
+  const float* c = s.count > 2 ? s.in[2] : nullptr;
+  const int64_t n = s.floats;
+  switch (op) {
+    case Op::add:
+      if (s.count == 2) return each<Add>(out, n, [=](int64_t i) { return load(a + i) + load(b + i); });
+      return apply_many<Add>(op, out, s, theta);
+    case Op::mul:
+    case Op::d_mul:
+      if (s.count == 2) return each<Add>(out, n, [=](int64_t i) { return load(a + i) * load(b + i); });
+      return apply_many<Add>(op, out, s, theta);
+    case Op::mean:
+      return apply_many<Add>(op, out, s, theta);
+    case Op::mix:
+      return apply_many<Add>(op, out, s, theta + arg);
+    case Op::sub:
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i) - load(b + i); });
+    case Op::blend:
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec rest = load(c + i);
+        return rest + load(a + i) * (load(b + i) - rest);
+      });
+    case Op::tanh:
+      return each<Add>(out, n, [=](int64_t i) { return tanh(load(a + i)); });
+    case Op::sigmoid:
+      return each<Add>(out, n, [=](int64_t i) { return sigmoid(load(a + i)); });
+    case Op::relu:  // written so that a NaN stays one
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec x = load(a + i);
+        return x < 0.0f ? vec{} : x;
+      });
+    case Op::leaky_relu:
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec x = load(a + i);
+        return x < 0.0f ? x * 0.01f : x;
+      });
+    case Op::copy:
+    case Op::d_copy:
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i); });
+    case Op::zero:
+      return each<Add>(out, n, [=](int64_t) { return vec{}; });
+    case Op::d_negate:
+      return each<Add>(out, n, [=](int64_t i) { return -load(a + i); });
+    case Op::d_scale: {
+      const float scale = 1.0f / static_cast<float>(arg);
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i) * scale; });
+    }
+    case Op::d_blend_gate:
+      return each<Add>(out, n,
+                       [=](int64_t i) { return load(a + i) * (load(b + i) - load(c + i)); });
+    case Op::d_blend_rest:
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i) * (1.0f - load(b + i)); });
+    case Op::d_tanh:
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec y = load(b + i);
+        return load(a + i) * (1.0f - y * y);
+      });
+    case Op::d_sigmoid:
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec y = load(b + i);
+        return load(a + i) * (y * (1.0f - y));
+      });
+    case Op::d_relu:
+      return each<Add>(out, n, [=](int64_t i) {
+        return load(b + i) > 0.0f ? load(a + i) : vec{};
+      });
+    case Op::d_leaky_relu:
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec g = load(a + i);
+        return load(b + i) > 0.0f ? g : g * 0.01f;
+      });
+    case Op::d_mix: {
+      const float weight = theta[arg];
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i) * weight; });
+    }
+    default:
+      return;
+  }
+}
+
+constexpr float kNormEpsilon = 1e-5f;
+
+inline float row_sum(const float* a, int64_t columns) {
+  vec total = {};
+  int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes) total += load(a + i);
+  float rest = 0;
+  for (; i < columns; ++i) rest += a[i];
+  return sum(total) + rest;
+}
+
+inline float row_dot(const float* a, const float* b, int64_t columns) {
+  vec total = {};
+  int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes) total += load(a + i) * load(b + i);
+  float rest = 0;
+  for (; i < columns; ++i) rest += a[i] * b[i];
+  return sum(total) + rest;
+}
+
+// Mean and 1 / sd of a row, for `norm`.
+inline void row_moments(const float* a, int64_t columns, float& mean, float& scale) {
+  mean = row_sum(a, columns) / static_cast<float>(columns);
+  vec total = {};
+  int64_t i = 0;
+  for (; i + kLanes <= columns; i += kLanes) {
+    const vec d = load(a + i) - mean;
+    total += d * d;
+  }
+  float rest = 0;
+  for (; i < columns; ++i) rest += (a[i] - mean) * (a[i] - mean);
+  const float variance = (sum(total) + rest) / static_cast<float>(columns);
+  scale = 1.0f / std::sqrt(variance + kNormEpsilon);
+}
+
+inline void norm_rows(float* out, const Span& s, bool add) {
+  for (int64_t at = 0; at < s.floats; at += s.row) {
+    const float* a = s.in[0] + at;
+    float mean, scale;
+    row_moments(a, s.columns, mean, scale);
+    for (int64_t i = 0; i < s.row; i += kLanes) {
+      const vec v = (load(a + i) - mean) * scale;
+      store(out + at + i, add ? load(out + at + i) + v : v);
+    }
+  }
+}
+
+// d_norm: (g - mean(g) - y * mean(g * y)) / sd, with y the normalised row.
+inline void norm_gradient_rows(float* out, const Span& s, bool add) {
+  for (int64_t at = 0; at < s.floats; at += s.row) {
+    const float* g = s.in[0] + at;
+    const float* a = s.in[1] + at;
+    float mean, scale;
+    row_moments(a, s.columns, mean, scale);
+    const float count = static_cast<float>(s.columns);
+    const float mean_g = row_sum(g, s.columns) / count;
+    const float g_dot_y =
+        (row_dot(g, a, s.columns) - mean * mean_g * count) * scale / count;
+    for (int64_t i = 0; i < s.row; i += kLanes) {
+      const vec y = (load(a + i) - mean) * scale;
+      const vec v = (load(g + i) - mean_g - y * g_dot_y) * scale;
+      store(out + at + i, add ? load(out + at + i) + v : v);
+    }
+  }
+}
+
+}  // namespace

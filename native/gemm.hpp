@@ -1,0 +1,202 @@
+// Matrix products against packed weights.
+//
+// A packed matrix is cut into panels of a few vectors' width; inside a panel the rows
+// follow each other. One call computes a panel of C for a few rows of A, keeping all sums
+// in registers. Each element of C is summed in one fixed order, whatever the sizes of the
+// tiles, so results do not depend on how the work is shared out.
+#pragma once
+
+#include <cstdint>
+
+#include "simd.hpp"
+
+namespace {
+
+// A product that is part of a sum: rows of A times one packed matrix.
+struct Product {
+  const float* a;
+  int64_t lda;
+  const float* packed;
+  int64_t depth;
+};
+
+#if defined(__AVX512F__) || defined(__aarch64__)
+constexpr int kMostRows[4] = {0, 14, 12, 9};  // by vectors in a panel: 32 registers
+#else
+constexpr int kMostRows[4] = {0, 8, 6, 4};  // 16 registers
+#endif
+constexpr int kMostTileRows = 14;
+
+enum class Start { zero, bias, add };
+
+// C[Rows x panel] = start + sum over products of A * B, B being Vectors wide.
+template <int Rows, int Vectors>
+void tile(const Product* products, int count, int64_t panel, int panel_floats, float* c,
+          int64_t ldc, Start start, const float* bias) {
+  vec sums[Rows][Vectors];
+  for (int r = 0; r < Rows; ++r)
+    for (int v = 0; v < Vectors; ++v)
+      sums[r][v] = start == Start::add    ? load(c + r * ldc + v * kLanes)
+                   : start == Start::bias ? load(bias + v * kLanes)
+                                          : vec{};
+  for (int i = 0; i < count; ++i) {
+    const float* a = products[i].a;
+    const int64_t lda = products[i].lda;
+    const int64_t depth = products[i].depth;
+    const float* b = products[i].packed + panel * panel_floats * depth;
+    for (int64_t k = 0; k < depth; ++k) {
+      vec row[Vectors];
+#pragma GCC unroll 3
+      for (int v = 0; v < Vectors; ++v) row[v] = load(b + v * kLanes);
+      b += Vectors * kLanes;
+#pragma GCC unroll 14
+      for (int r = 0; r < Rows; ++r) {
+        const float x = a[r * lda];
+#pragma GCC unroll 3
+        for (int v = 0; v < Vectors; ++v) sums[r][v] += row[v] * x;
+      }
+      ++a;
+    }
+  }
+  for (int r = 0; r < Rows; ++r)
+    for (int v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, sums[r][v]);
+}
+
+// The same for A packed as Rows numbers for each k: what weight gradients use.
+template <int Rows, int Vectors>
+void tile_packed(const float* a, const float* b, int64_t depth, float* c, int64_t ldc, bool add) {
+  vec sums[Rows][Vectors];
+  for (int r = 0; r < Rows; ++r)
+    for (int v = 0; v < Vectors; ++v) sums[r][v] = add ? load(c + r * ldc + v * kLanes) : vec{};
+  for (int64_t k = 0; k < depth; ++k) {
+    vec row[Vectors];
+#pragma GCC unroll 3
+    for (int v = 0; v < Vectors; ++v) row[v] = load(b + v * kLanes);
+    b += Vectors * kLanes;
+#pragma GCC unroll 14
+    for (int r = 0; r < Rows; ++r) {
+      const float x = a[r];
+#pragma GCC unroll 3
+      for (int v = 0; v < Vectors; ++v) sums[r][v] += row[v] * x;
+    }
+    a += Rows;
+  }
+  for (int r = 0; r < Rows; ++r)
+    for (int v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, sums[r][v]);
+}
+
+using Tile = void (*)(const Product*, int, int64_t, int, float*, int64_t, Start, const float*);
+
+template <int Vectors>
+Tile tile_for(int rows) {
+  constexpr int most = kMostRows[Vectors];
+  static constexpr Tile table[15] = {
+      nullptr,
+      tile<1, Vectors>,
+      tile<2, Vectors>,
+      tile<3, Vectors>,
+      tile<4, Vectors>,
+      tile<(most >= 5 ? 5 : 1), Vectors>,
+      tile<(most >= 6 ? 6 : 1), Vectors>,
+      tile<(most >= 7 ? 7 : 1), Vectors>,
+      tile<(most >= 8 ? 8 : 1), Vectors>,
+      tile<(most >= 9 ? 9 : 1), Vectors>,
+      tile<(most >= 10 ? 10 : 1), Vectors>,
+      tile<(most >= 11 ? 11 : 1), Vectors>,
+      tile<(most >= 12 ? 12 : 1), Vectors>,
+      tile<(most >= 13 ? 13 : 1), Vectors>,
+      tile<(most >= 14 ? 14 : 1), Vectors>,
+  };
+  return table[rows];
+}
+
+// How many vectors a full panel has for blocks of this many rows: wide panels reuse each
+// element of A more, narrow ones let more rows share each load of B.
+inline int panel_vectors(int64_t rows) {
+  const int wide = kMostRows[3], narrow = kMostRows[2];
+  if (rows <= wide) return 3;
+  if (rows <= narrow) return 2;
+  return 3;
+}
+
+inline int64_t vectors_of(int64_t columns) { return (columns + kLanes - 1) / kLanes; }
+
+inline int64_t panels_of(int64_t columns, int vectors) {
+  return (vectors_of(columns) + vectors - 1) / vectors;
+}
+
+inline int64_t packed_size(int64_t depth, int64_t columns) {
+  return depth * vectors_of(columns) * kLanes;
+}
+
+// C[rows x columns] over the panels first .. last, with `vectors` vectors in a full panel.
+inline void multiply(const Product* products, int count, int64_t rows, int64_t columns,
+                     int vectors, int64_t first, int64_t last, float* c, int64_t ldc, Start start,
+                     const float* bias) {
+  if (rows <= 0) return;
+  const int64_t all_vectors = vectors_of(columns);
+  const int panel_floats = vectors * kLanes;
+  Product shifted[64];
+  for (int64_t panel = first; panel < last; ++panel) {
+    const int width = static_cast<int>(
+        all_vectors - panel * vectors < vectors ? all_vectors - panel * vectors : vectors);
+    const int64_t tiles = (rows + kMostRows[width] - 1) / kMostRows[width];
+    int64_t row = 0;
+    for (int64_t t = 0; t < tiles; ++t) {
+      const int64_t next = rows * (t + 1) / tiles;
+      const int height = static_cast<int>(next - row);
+      const Tile run = width == 3   ? tile_for<3>(height)
+                       : width == 2 ? tile_for<2>(height)
+                                    : tile_for<1>(height);
+      float* out = c + row * ldc + panel * panel_floats;
+      const float* panel_bias = bias ? bias + panel * panel_floats : nullptr;
+      Start begin = start;
+      for (int done = 0; done < count;) {  // sums of very many products go in portions
+        const int portion = count - done < 64 ? count - done : 64;
+        for (int i = 0; i < portion; ++i) {
+          shifted[i] = products[done + i];
+          shifted[i].a += row * shifted[i].lda;
+        }
+        run(shifted, portion, panel, panel_floats, out, ldc, begin, panel_bias);
+        begin = Start::add;
+        done += portion;
+      }
+      row = next;
+    }
+  }
+}
+
+// Pack columns of panels first .. last of the matrix B[k][n] = w[k * row + n * column].
+inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int64_t columns,
+                 int vectors, int64_t first, int64_t last, float* packed) {
+  const int panel_floats = vectors * kLanes;
+  const int64_t all_floats = vectors_of(columns) * kLanes;
+  for (int64_t panel = first; panel < last; ++panel) {
+    const int64_t begin = panel * panel_floats;
+    const int64_t width =
+        all_floats - begin < panel_floats ? all_floats - begin : panel_floats;
+    const int64_t real = columns - begin < width ? columns - begin : width;
+    float* out = packed + begin * depth;
+    if (column == 1) {
+      for (int64_t k = 0; k < depth; ++k, out += width) {
+        const float* in = w + k * row + begin;
+        for (int64_t n = 0; n < real; ++n) out[n] = in[n];
+        for (int64_t n = real; n < width; ++n) out[n] = 0;
+      }
+    } else {
+      // Transposing: go down a few rows of w at a time, so that its lines stay in cache.
+      constexpr int64_t kStrip = 16;
+      for (int64_t k0 = 0; k0 < depth; k0 += kStrip) {
+        const int64_t k1 = k0 + kStrip < depth ? k0 + kStrip : depth;
+        for (int64_t n = 0; n < real; ++n) {
+          const float* in = w + (begin + n) * column;
+          for (int64_t k = k0; k < k1; ++k) out[k * width + n] = in[k * row];
+        }
+        for (int64_t n = real; n < width; ++n)
+          for (int64_t k = k0; k < k1; ++k) out[k * width + n] = 0;
+      }
+    }
+  }
+}
+
+}  // namespace

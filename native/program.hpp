@@ -1,0 +1,181 @@
+// What the interpreter runs: a program for one time step, and the jobs before and after
+// all steps. Plain data, so that it can be shared between translation units that are
+// compiled for different instruction sets.
+#pragma once
+
+#include <cstdint>
+
+namespace cellwright {
+
+// Rows of every internal buffer start at a multiple of this many floats.
+constexpr int kPad = 16;
+
+inline int64_t padded(int64_t n) { return (n + kPad - 1) / kPad * kPad; }
+
+// Where a value lives.
+enum class Place : int32_t {
+  stored = 0,    // one matrix per time step, kept for the whole pass
+  block = 1,     // one matrix, new at every step
+  chunk = 2,     // a few rows that never leave the cache
+  ring = 3,      // gradients of states, for as many steps as the cell looks back
+  constant = 4,  // one matrix, the same at every step (dropout masks)
+};
+
+enum class Width : int32_t { hidden = 0, input = 1 };
+
+struct Value {
+  Place place;
+  int32_t index;  // which buffer of that place
+  int32_t shift;  // how many steps back
+  Width width;
+};
+
+// Operations of a step. The first fourteen are those of the cell's table of operations.
+enum class Op : int32_t {
+  linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
+  // Gradients: the first input is the gradient of the operation's result.
+  d_copy = 32,    // g
+  d_negate,       // -g
+  d_scale,        // g / arg
+  d_mul,          // g * (all other inputs)
+  d_blend_gate,   // g * (a - b)
+  d_blend_rest,   // g * (1 - z)
+  d_tanh,         // g * (1 - y*y)
+  d_sigmoid,      // g * y * (1 - y)
+  d_relu,         // g where y > 0
+  d_leaky_relu,   // g where y > 0, else 0.01 g
+  d_mix,          // theta[arg] * g
+  d_theta,        // the sum of g * a, into the row's theta gradient number arg
+  d_norm,         // inputs g and a
+  // The two ends: the caller's tensors have unpadded rows.
+  write_output = 64,  // from the first input
+  read_output_gradient,
+};
+
+struct Step {
+  Op op;
+  int32_t out;          // a value
+  int32_t first_input;  // into Program::inputs
+  int32_t input_count;  // for linear: pairs of value and weight
+  int32_t accumulate;   // whether the result is added to what is there
+  int32_t arg;          // group of biases of a linear or -1, theta, number of inputs
+  int32_t phase;        // steps of one phase do not wait for each other
+};
+
+struct Term {
+  int32_t stored;  // the operand's buffer
+  int32_t shift;
+  int32_t weight;
+};
+
+// One linear's product with all time steps of x at once, before the loop.
+struct Projection {
+  int32_t stored;
+  int32_t group;  // of biases, or -1
+  int32_t first_term;
+  int32_t term_count;
+};
+
+// One weight's gradient, after the loop: transpose(gradient) times operand.
+struct WeightJob {
+  int32_t gradient;  // a stored buffer
+  int32_t operand;   // a stored buffer
+  int32_t shift;
+  int32_t weight;
+};
+
+struct BiasJob {
+  int32_t gradient;
+  int32_t group;
+};
+
+// The gradient of x at one time shift: the sum of gradient times weight.
+struct InputJob {
+  int32_t shift;
+  int32_t first_term;  // terms whose buffers hold gradients
+  int32_t term_count;
+  int32_t accumulate;
+};
+
+struct Buffer {
+  Width width;
+  int32_t lead;  // time steps before the first
+};
+
+struct Program {
+  const Value* values;
+  const Step* steps;
+  int32_t step_count;
+  const int32_t* inputs;
+  const Term* terms;
+  const Projection* projections;
+  int32_t projection_count;
+  const WeightJob* weight_jobs;
+  int32_t weight_job_count;
+  const BiasJob* bias_jobs;
+  int32_t bias_job_count;
+  const InputJob* input_jobs;
+  int32_t input_job_count;
+  const Buffer* stored;
+  int32_t stored_count;
+  const Width* weight_rows;     // per weight: how wide its result is
+  const Width* weight_columns;  // and its operand
+  int32_t weight_count;
+  const int32_t* bias_group;  // biases of one group are added to each other
+  int32_t bias_count;
+  const Width* group_width;
+  int32_t group_count;
+  int32_t block_count;
+  int32_t chunk_count;
+  int32_t state_count;
+  int32_t history;  // steps back that states are read, at least 1
+  int32_t theta_count;
+  int32_t input_gradient;  // the stored buffer for the gradient of x, or -1
+  bool backward;
+};
+
+// One call: sizes, and the caller's memory. Pointers that are not needed are null.
+struct Call {
+  int64_t steps;
+  int64_t batch;
+  int64_t hidden;
+  int64_t input;
+  const int64_t* active;     // rows at work at each step, never growing; null if always all
+  float* const* stored;      // per stored buffer
+  const int64_t* stored_ld;  // floats per row
+  const float* const* constants;
+  const float* const* weights;
+  const float* const* biases;
+  float* const* weight_gradients;
+  float* const* bias_gradients;
+  const float* theta;
+  float* theta_gradient;
+  float* output;
+  const float* output_gradient;
+  const float* const* initial;          // states * history, nearest step first
+  float* const* final_states;           // the same order
+  const float* const* final_gradients;  // the same order, or null
+  float* const* initial_gradients;      // the same order, or null
+  float* scratch;                       // at least scratch_floats()
+  int32_t threads;
+  bool split_columns;  // threads share columns of each product instead of rows of the batch
+};
+
+// Threads of one call meet here.
+struct Barrier {
+  int32_t size;
+  int32_t arrived;
+  int32_t generation;
+};
+
+// Lets another thread run; outside the per-instruction-set files.
+void cellwright_yield();
+
+// What each instruction set offers.
+struct Core {
+  const char* name;
+  int64_t (*scratch_floats)(const Program&, const Call&);
+  void (*run)(const Program&, const Call&, Barrier&, int thread);
+};
+
+}  // namespace cellwright

@@ -1,0 +1,66 @@
+// Vectors of floats by the compiler's own vector types: the same text serves every
+// instruction set, and the register width follows from the target that is compiled for.
+// Included once per instruction set; everything here is local to the including file.
+#pragma once
+
+#include <cstdint>
+
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+
+typedef float vec __attribute__((vector_size(4 * kLanes)));
+typedef int32_t ivec __attribute__((vector_size(4 * kLanes)));
+typedef float loose_vec __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
+
+inline vec load(const float* p) { return *reinterpret_cast<const loose_vec*>(p); }
+inline void store(float* p, vec v) { *reinterpret_cast<loose_vec*>(p) = v; }
+inline vec all(float x) { return vec{} + x; }
+
+// e^x to about one unit in the last place for |x| <= 88; a NaN stays one.
+inline vec exp_clamped(vec x) {
+  x = x > 88.0f ? all(88.0f) : x;
+  x = x < -88.0f ? all(-88.0f) : x;
+  // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
+  const vec shifted = x * 1.44269504f + 12582912.0f;
+  const vec n = shifted - 12582912.0f;
+  const vec r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
+  vec p = all(1.9875691500e-4f);
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  const ivec exponent = reinterpret_cast<ivec>(shifted) << 23;
+  return reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + exponent);
+}
+
+inline vec sigmoid(vec x) { return 1.0f / (1.0f + exp_clamped(-x)); }
+
+inline vec tanh(vec x) {
+  const vec magnitude = x < 0.0f ? -x : x;
+  const vec far = 1.0f - 2.0f / (exp_clamped(magnitude + magnitude) + 1.0f);
+  const vec z = x * x;
+  vec p = all(-5.70498872745e-3f);
+  p = p * z + 2.06390887954e-2f;
+  p = p * z - 5.37397155531e-2f;
+  p = p * z + 1.33314422036e-1f;
+  p = p * z - 3.33332819422e-1f;
+  const vec near = p * z * x + x;  // a NaN takes this branch and stays one
+  return magnitude > 0.625f ? (x < 0.0f ? -far : far) : near;
+}
+
+inline float sum(vec v) {
+  float total = 0;
+  for (int i = 0; i < kLanes; ++i) total += v[i];
+  return total;
+}
+
+}  // namespace

@@ -1,0 +1,6 @@
+"""The engine: `Recurrent` runs a cell, on the native core or on torch. Imports `cell` only."""
+
+from cellwright.engine.recurrent import Recurrent
+from cellwright.engine.weights import WeightBank
+
+__all__ = ["Recurrent", "WeightBank"]

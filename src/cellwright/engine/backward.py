@@ -1,0 +1,211 @@
+"""The backward pass of one time step: the forward pass's runs in reverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cellwright.cell.ops import OPS, Saves
+from cellwright.engine.assembler import CONSTANT, RING, STORED, Assembler, Place
+from cellwright.engine.graph import HIDDEN, Accumulator, Elementwise, Graph, Source
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the forward pass left values, and where gradients of sums and of x belong."""
+
+    places: dict[int, Place]
+    gradient_buffer: dict[int, int]
+    input_gradient: int
+
+
+def backward_steps(graph: Graph, runs: list[list[int]], layout: Layout) -> Assembler:
+    """Steps that turn the gradients of states and output into those of sums and sources."""
+    return _Backward(graph, runs, layout).code
+
+
+class _Backward:
+    def __init__(self, graph: Graph, runs: list[list[int]], layout: Layout) -> None:
+        self.graph = graph
+        self.layout = layout
+        self.readers = graph.consumers()
+        self.code = Assembler()
+        self.gradient: dict[int, int] = {}
+        self.touched: set[int] = set()
+        self.recomputed: dict[int, int] = {}
+        self._start()
+        for run in reversed(runs):
+            self._go_back(run)
+        sources = [n for n, item in enumerate(graph.items) if isinstance(item, Source)]
+        self._operand_gradients(sources)
+        in_runs = {number for run in runs for number in run}
+        self._go_back(
+            [
+                number
+                for number, item in enumerate(graph.items)
+                if isinstance(item, Accumulator) and number not in in_runs
+            ]
+        )
+
+    def _start(self) -> None:
+        """Gradients arrive from the next step's states and from the output."""
+        for state, number in enumerate(self.graph.states):
+            ring = self.code.fixed(Place(RING, state), HIDDEN)
+            if number not in self.gradient:
+                self.gradient[number] = ring
+                self.touched.add(number)
+            else:
+                self.code.elementwise("d_copy", self.gradient[number], [ring], add=True)
+        self._contribute(self.graph.output, "read_output_gradient", [])
+
+    def _go_back(self, run: list[int]) -> None:
+        self.recomputed = {}
+        self._operand_gradients(run)
+        for number in reversed(run):
+            item = self.graph.items[number]
+            if isinstance(item, Elementwise):
+                if number in self.touched:
+                    self._elementwise(item, number)
+            else:
+                self._finish_sum(number)
+
+    # -- gradients of single items -----------------------------------------------------
+
+    def _gradient(self, number: int) -> int | None:
+        """The value that collects an item's gradient, or None where nobody wants it."""
+        if number not in self.gradient:
+            item = self.graph.items[number]
+            if isinstance(item, Source):
+                place = self._source_gradient(item)
+                if place is None:
+                    return None
+                self.touched.add(number)  # starts at zero
+                self.gradient[number] = self.code.fixed(place, item.width)
+            elif isinstance(item, Accumulator) and self._may_replace(number):
+                self.gradient[number] = self._sum_gradient(number)
+            else:
+                self.gradient[number] = self.code.value(item.width)
+        return self.gradient[number]
+
+    def _source_gradient(self, item: Source) -> Place | None:
+        if item.kind == "state":
+            return Place(RING, item.number, item.shift)
+        if item.kind == "x" and self.layout.input_gradient >= 0:
+            return Place(STORED, self.layout.input_gradient, item.shift)
+        return None
+
+    def _sum_gradient(self, number: int) -> int:
+        width = self.graph.items[number].width
+        return self.code.fixed(Place(STORED, self.layout.gradient_buffer[number]), width)
+
+    def _may_replace(self, number: int) -> bool:
+        """Whether a sum's gradient can be written over the sum at once.
+
+        It can if nobody needs the sum any more by then: its one reader's gradient follows
+        from the reader's result, or from nothing.
+        """
+        readers = self.readers[number]
+        if len(set(readers)) != 1:
+            return False
+        item = self.graph.items[readers[0]]
+        return isinstance(item, Elementwise) and OPS[item.op].saves is not Saves.INPUTS
+
+    def _contribute(self, number: int, op: str, inputs: list[int], arg: int = 0) -> None:
+        """Add a term to an item's gradient."""
+        target = self._gradient(number)
+        if target is None:
+            return
+        self.code.elementwise(op, target, inputs, add=number in self.touched, arg=arg)
+        self.touched.add(number)
+
+    def _operand_gradients(self, numbers: list[int]) -> None:
+        """Products of the sums' gradients with the weights, for the operands among `numbers`."""
+        for number in numbers:
+            terms = [
+                (self._sum_gradient(reader), weight)
+                for reader in dict.fromkeys(self.readers[number])
+                for operand, weight in self._terms(reader)
+                if operand == number
+            ]
+            if not terms:
+                continue
+            target = self._gradient(number)
+            if target is not None:
+                self.code.linear(target, terms, add=number in self.touched)
+                self.touched.add(number)
+
+    def _terms(self, number: int) -> list[tuple[int, int]]:
+        item = self.graph.items[number]
+        return item.terms if isinstance(item, Accumulator) else []
+
+    def _finish_sum(self, number: int) -> None:
+        """Put a sum's gradient where weight gradients look for it."""
+        target = self._sum_gradient(number)
+        gradient = self._gradient(number)
+        assert gradient is not None
+        if gradient != target:
+            self.code.elementwise("d_copy", target, [gradient])
+
+    # -- gradients of operations -------------------------------------------------------
+
+    def _value(self, number: int) -> int:
+        """An item's value: stored by the forward pass, or computed again."""
+        item = self.graph.items[number]
+        place = self.layout.places.get(number)
+        if place is not None and place.kind in (STORED, CONSTANT):
+            return self.code.fixed(place, item.width)
+        if number not in self.recomputed:
+            assert isinstance(item, Elementwise)
+            inputs = [self._value(i) for i in item.inputs]
+            arg = item.theta if item.op == "mix" else 0
+            self.recomputed[number] = self.code.value(item.width)
+            self.code.elementwise(item.op, self.recomputed[number], inputs, arg=arg)
+        return self.recomputed[number]
+
+    def _elementwise(self, item: Elementwise, number: int) -> None:
+        g = self._gradient(number)
+        assert g is not None
+        inputs = item.inputs
+        match item.op:
+            case "add":
+                for i in inputs:
+                    self._contribute(i, "d_copy", [g])
+            case "mean":
+                for i in inputs:
+                    self._contribute(i, "d_scale", [g], arg=len(inputs))
+            case "sub":
+                self._contribute(inputs[0], "d_copy", [g])
+                self._contribute(inputs[1], "d_negate", [g])
+            case "identity":
+                self._contribute(inputs[0], "d_copy", [g])
+            case "mul":
+                self._product(g, inputs)
+            case "blend":
+                gate, one, other = inputs
+                if self._wanted(gate):
+                    values = [g, self._value(one), self._value(other)]
+                    self._contribute(gate, "d_blend_gate", values)
+                self._contribute(one, "d_mul", [g, self._value(gate)])
+                self._contribute(other, "d_blend_rest", [g, self._value(gate)])
+            case "mix":
+                for k, i in enumerate(inputs):
+                    self._contribute(i, "d_mix", [g], arg=item.theta + k)
+                    code_inputs = [g, self._value(i)]
+                    self.code.elementwise("d_theta", -1, code_inputs, arg=item.theta + k)
+            case "norm":
+                self._contribute(inputs[0], "d_norm", [g, self._value(inputs[0])])
+            case "zero":
+                pass
+            case op:
+                self._contribute(inputs[0], f"d_{op}", [g, self._value(number)])
+
+    def _wanted(self, number: int) -> bool:
+        item = self.graph.items[number]
+        return not isinstance(item, Source) or self._source_gradient(item) is not None
+
+    def _product(self, g: int, inputs: list[int]) -> None:
+        for position, number in enumerate(inputs):
+            if self._wanted(number):
+                others = [self._value(i) for j, i in enumerate(inputs) if j != position]
+                self._contribute(number, "d_mul", [g, *others])
+
+

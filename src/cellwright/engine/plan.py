@@ -1,0 +1,287 @@
+"""A cell's programs for the native core: what is stored, and the steps of each pass.
+
+Stored for the backward pass are the linears' sums and the operands that weight gradients
+need; everything between them is cheap and is computed again. The gradient of a sum takes
+the place of the sum itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellwright.cell.ops import OPS, Saves
+from cellwright.engine.assembler import CONSTANT, STORED, Assembled, Assembler, Place
+from cellwright.engine.backward import Layout, backward_steps
+from cellwright.engine.graph import HIDDEN, INPUT, Accumulator, Elementwise, Graph, Source
+
+_FROM_OUTPUT = frozenset(op.name for op in OPS.values() if op.saves is Saves.OUTPUT)
+"""Activations whose gradient follows from their result."""
+
+
+@dataclass(frozen=True)
+class StoredBuffer:
+    """A matrix for each time step. `owner` says who brings the memory."""
+
+    width: int
+    lead: int
+    owner: str  # "workspace", "x", "masked x", "gradient of x" or "gradient of masked x"
+
+
+@dataclass
+class Plan:
+    """Everything the native backend needs to run one graph."""
+
+    graph: Graph
+    stored: list[StoredBuffer] = field(default_factory=list)
+    groups: list[list[int]] = field(default_factory=list)
+    forward: dict[str, Any] = field(default_factory=dict)
+    backward: dict[str, Any] | None = None
+    recurrent_weights: int = 0
+    """How many matrices each time step multiplies by."""
+
+
+def make_plan(graph: Graph, *, train: bool, input_gradient: bool = False) -> Plan:
+    """The forward program, and with `train` the backward program, of a graph."""
+    return _Planner(graph, train, input_gradient).plan
+
+
+class _Planner:
+    def __init__(self, graph: Graph, train: bool, input_gradient: bool) -> None:
+        self.graph = graph
+        self.train = train
+        self.plan = Plan(graph)
+        self.readers = graph.consumers()
+        self.place: dict[int, Place] = {}
+        self.sum_place: dict[int, Place] = {}
+        self.gradient_buffer: dict[int, int] = {}
+        self.group: dict[int, int] = {}
+        self.runs = _runs(graph)
+        self._place_values()
+        self.dx = self.dx_for_linears = -1
+        if input_gradient:
+            lead = graph.input_history
+            if graph.reads_x or not graph.masks_x:
+                self.dx = self.dx_for_linears = self._store(INPUT, lead, "gradient of x")
+            if graph.masks_x:
+                self.dx_for_linears = self._store(INPUT, lead, "gradient of masked x")
+        self.plan.forward = self._program(self._forward_steps(), forward=True)
+        if train:
+            layout = Layout(self.place, self.gradient_buffer, self.dx)
+            steps = backward_steps(graph, self.runs, layout)
+            self.plan.backward = self._program(steps, forward=False)
+
+    # -- what is stored ----------------------------------------------------------------
+
+    def _store(self, width: int, lead: int = 0, owner: str = "workspace") -> int:
+        self.plan.stored.append(StoredBuffer(width, lead, owner))
+        return len(self.plan.stored) - 1
+
+    def _place_values(self) -> None:
+        graph = self.graph
+        for _ in graph.states:
+            self._store(HIDDEN, graph.state_history)
+        self.x = self._store(INPUT, graph.input_history, "x")
+        self.x_for_linears = self.x
+        if graph.masks_x:
+            self.x_for_linears = self._store(INPUT, graph.input_history, "masked x")
+        for number, item in enumerate(graph.items):
+            if isinstance(item, Source):
+                self.place[number] = self._source_place(item)
+        state_of: dict[int, int] = {}
+        for state, number in enumerate(graph.states):
+            state_of.setdefault(number, state)
+        for number, item in enumerate(graph.items):
+            if isinstance(item, Elementwise):
+                if number in state_of:
+                    self.place[number] = Place(STORED, state_of[number])
+                elif self._is_operand(number) and self.train:
+                    self.place[number] = Place(STORED, self._store(item.width))
+            elif isinstance(item, Accumulator):
+                self._place_sum(number, item)
+
+    def _place_sum(self, number: int, item: Accumulator) -> None:
+        if item.biases:
+            self.group[number] = len(self.plan.groups)
+            self.plan.groups.append(item.biases)
+        if not (self.train or item.x_terms):
+            return
+        buffer = self._store(item.width)
+        self.sum_place[number] = self.place[number] = Place(STORED, buffer)
+        # An operand must outlive its gradient: weight gradients come after the loop.
+        keeps = self._is_operand(number)
+        self.gradient_buffer[number] = (
+            self._store(item.width) if keeps and self.train else buffer
+        )
+        activation = self._only_activation(number)
+        if activation is not None and activation not in self.place:
+            self.place[activation] = Place(STORED, buffer)
+
+    def _only_activation(self, number: int) -> int | None:
+        """The one activation that reads a sum, if its result can be stored in the sum's place."""
+        readers = self.readers[number]
+        if len(readers) != 1 or number in self.graph.states or number == self.graph.output:
+            return None
+        item = self.graph.items[readers[0]]
+        fits = isinstance(item, Elementwise) and item.op in _FROM_OUTPUT
+        if not fits or self._is_operand(readers[0]) or readers[0] in self.graph.states:
+            return None
+        return readers[0]
+
+    def _is_operand(self, number: int) -> bool:
+        return any(isinstance(self.graph.items[r], Accumulator) for r in self.readers[number])
+
+    def _source_place(self, item: Source) -> Place:
+        if item.kind == "state":
+            return Place(STORED, item.number, item.shift)
+        if item.kind == "x":
+            return Place(STORED, self.x, item.shift)
+        return Place(CONSTANT, item.number)
+
+    # -- forward -----------------------------------------------------------------------
+
+    def _forward_steps(self) -> Assembler:
+        code = Assembler()
+        value: dict[int, int] = {}
+
+        def at(number: int) -> int:
+            if number not in value:
+                width = self.graph.items[number].width
+                place = self.place.get(number)
+                value[number] = code.fixed(place, width) if place else code.value(width)
+            return value[number]
+
+        for number in (number for run in self.runs for number in run):
+            item = self.graph.items[number]
+            if isinstance(item, Elementwise):
+                arg = item.theta if item.op == "mix" else 0
+                code.elementwise(item.op, at(number), [at(i) for i in item.inputs], arg=arg)
+            elif isinstance(item, Accumulator):
+                self.plan.recurrent_weights += len(item.terms)
+                started = bool(item.x_terms)
+                group = -1 if started else self.group.get(number, -1)
+                terms = [(at(i), weight) for i, weight in item.terms]
+                code.linear(at(number), terms, add=started, group=group)
+        for state, number in enumerate(self.graph.states):
+            target = code.fixed(Place(STORED, state), HIDDEN)
+            if target != at(number):
+                code.elementwise("copy", target, [at(number)])
+        code.elementwise("write_output", -1, [at(self.graph.output)])
+        return code
+
+    # -- tables ------------------------------------------------------------------------
+
+    def _program(self, code: Assembler, *, forward: bool) -> dict[str, Any]:
+        assembled: Assembled = code.assemble()
+        graph = self.graph
+        group_of = {bias: g for g, group in enumerate(self.plan.groups) for bias in group}
+        terms: list[int] = []
+        projections: list[int] = []
+        weight_jobs: list[tuple[int, int, int, int]] = []
+        bias_jobs: list[int] = []
+        input_jobs: list[int] = []
+        if forward:
+            for number, item in self._sums():
+                if item.x_terms:
+                    projections += [
+                        self.sum_place[number].index,
+                        self.group.get(number, -1),
+                        len(terms) // 3,
+                        len(item.x_terms),
+                    ]
+                    for shift, weight in item.x_terms:
+                        terms += [self.x_for_linears, shift, weight]
+        else:
+            for number, item in self._sums():
+                gradient = self.gradient_buffer[number]
+                for operand, weight in item.terms:
+                    place = self.place[operand]
+                    weight_jobs.append((gradient, place.index, place.shift, weight))
+                for shift, weight in item.x_terms:
+                    weight_jobs.append((gradient, self.x_for_linears, shift, weight))
+                if number in self.group:
+                    bias_jobs += [gradient, self.group[number]]
+            if self.dx_for_linears >= 0:
+                input_jobs = self._input_jobs(terms)
+        weight_jobs.sort(key=lambda job: (job[1], job[2]))
+        return {
+            "values": assembled.values,
+            "steps": assembled.steps,
+            "inputs": assembled.inputs,
+            "terms": terms,
+            "projections": projections,
+            "weight_jobs": [number for job in weight_jobs for number in job],
+            "bias_jobs": bias_jobs,
+            "input_jobs": input_jobs,
+            "stored": [n for b in self.plan.stored for n in (b.width, b.lead)],
+            "weight_rows": [w.rows for w in graph.weights],
+            "weight_columns": [w.columns for w in graph.weights],
+            "bias_group": [group_of[b] for b in range(len(graph.biases))],
+            "group_width": [graph.bias_widths[group[0]] for group in self.plan.groups],
+            "blocks": assembled.blocks,
+            "chunks": assembled.chunks,
+            "states": len(graph.states),
+            "history": graph.state_history,
+            "thetas": graph.theta_count,
+            "input_gradient": -1 if forward else self.dx_for_linears,
+            "backward": not forward,
+        }
+
+    def _sums(self) -> Iterable[tuple[int, Accumulator]]:
+        for number, item in enumerate(self.graph.items):
+            if isinstance(item, Accumulator):
+                yield number, item
+
+    def _input_jobs(self, terms: list[int]) -> list[int]:
+        """One job for each shift at which linears read x.
+
+        The first may set its rows unless others, or elementwise steps, write there as well.
+        """
+        shared = self.graph.input_history > 0 or self.dx_for_linears == self.dx and self.graph.reads_x
+        by_shift: dict[int, list[tuple[int, int]]] = {}
+        for number, item in self._sums():
+            for shift, weight in item.x_terms:
+                by_shift.setdefault(shift, []).append((self.gradient_buffer[number], weight))
+        jobs: list[int] = []
+        for shift, pairs in sorted(by_shift.items()):
+            jobs += [shift, len(terms) // 3, len(pairs), int(shared)]
+            for gradient, weight in pairs:
+                terms += [gradient, 0, weight]
+        return jobs
+
+
+def _runs(graph: Graph) -> list[list[int]]:
+    """The order of one step: all that is ready elementwise, then all sums that are, and so on.
+
+    Sums over x alone are ready before the first step and stand in no run.
+    """
+    done = {n for n, item in enumerate(graph.items) if isinstance(item, Source)}
+    done |= {
+        n for n, item in enumerate(graph.items) if isinstance(item, Accumulator) and not item.terms
+    }
+    left = [n for n in range(len(graph.items)) if n not in done]
+    runs: list[list[int]] = []
+    while left:
+        for kind in (Elementwise, Accumulator):
+            run: list[int] = []
+            rest: list[int] = []
+            ready = set(done)
+            for number in left:
+                item = graph.items[number]
+                needs = (
+                    item.inputs if isinstance(item, Elementwise)
+                    else [v for v, _ in item.terms] if isinstance(item, Accumulator)
+                    else []
+                )  # fmt: skip
+                if isinstance(item, kind) and all(n in ready for n in needs):
+                    run.append(number)
+                    if kind is Elementwise:
+                        ready.add(number)
+                else:
+                    rest.append(number)
+            done.update(run)
+            left = rest
+            if run:
+                runs.append(run)
+    return runs

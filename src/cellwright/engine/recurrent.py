@@ -1,0 +1,372 @@
+"""`Recurrent`: the module that runs any cell, called and shaped like `nn.LSTM`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
+
+from cellwright.cell import Cell
+from cellwright.cell.names import parse_input
+from cellwright.engine import native_backend, torch_backend
+from cellwright.engine.layer import LayerCall, LayerResult
+from cellwright.engine.ragged import Ragged
+from cellwright.engine.state import State, StateShape
+from cellwright.engine.weights import LayerWeights, WeightBank
+
+BACKENDS: dict[str, Callable[[LayerCall], LayerResult]] = {
+    "auto": native_backend.run_or_fall_back,
+    "native": native_backend.run_or_fall_back,
+    "torch": torch_backend.run,
+}
+
+
+class Recurrent(nn.Module):
+    """A recurrent network of any cell; a drop-in for `nn.LSTM`.
+
+    >>> import cellwright as cw
+    >>> rnn = cw.Recurrent(cw.zoo["gru"], 10, 20, num_layers=2)
+    >>> y, state = rnn(torch.randn(5, 3, 10))
+    >>> y.shape, state.shape
+    (torch.Size([5, 3, 20]), torch.Size([2, 3, 20]))
+
+    Parts of the cell that feed neither a state nor the output have no parameters.
+
+    Args:
+        cell: the cell.
+        input_size: features of x.
+        hidden_size: features of each state and of the output.
+        num_layers: layers on top of each other.
+        batch_first: whether x is (batch, steps, features) instead of (steps, batch, features).
+        bidirectional: whether to add a second network that reads backwards.
+        dropout: on the outputs of each layer but the last, as in `nn.LSTM`.
+        input_dropout: on x, and on all that is as wide as x, where a linear reads it; one
+            mask per sequence (DARTS).
+        hidden_dropout: the same on states and on values inside the cell.
+        weight_dropout: on the weights of linears that do not multiply x, one mask per call
+            (AWD-LSTM).
+        backend: "native", "torch", or "auto" for native where it can serve.
+        project_input: put a projection to `hidden_size` before the first layer; for cells
+            that use x outside a linear, and so need equal widths.
+        init_range: parameters start uniform in ± this; None for 1/sqrt(hidden_size).
+        bank: where cells with `keys` find weights that they share with others.
+    """
+
+    def __init__(
+        self,
+        cell: Cell,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        *,
+        batch_first: bool = False,
+        bidirectional: bool = False,
+        dropout: float = 0.0,
+        input_dropout: float = 0.0,
+        hidden_dropout: float = 0.0,
+        weight_dropout: float = 0.0,
+        backend: str = "auto",
+        project_input: bool = False,
+        init_range: float | None = None,
+        bank: WeightBank | None = None,
+    ) -> None:
+        super().__init__()
+        if not isinstance(cell, Cell):
+            raise TypeError(f"cell must be a Cell, not {type(cell).__name__}")
+        for name, size in (
+            ("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers),
+        ):  # fmt: skip
+            if not isinstance(size, int) or isinstance(size, bool):
+                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
+            if size <= 0:
+                raise ValueError(f"{name} must be greater than zero")
+        for name, rate in (
+            ("dropout", dropout), ("input_dropout", input_dropout),
+            ("hidden_dropout", hidden_dropout), ("weight_dropout", weight_dropout),
+        ):  # fmt: skip
+            if not 0 <= rate <= 1:
+                raise ValueError(
+                    f"{name} should be a number in range [0, 1] representing the probability "
+                    "of an element being zeroed"
+                )
+        if backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
+        self.cell = cell
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.batch_first = batch_first
+        self.bidirectional = bidirectional
+        self.dropout = dropout
+        self.input_dropout = input_dropout
+        self.hidden_dropout = hidden_dropout
+        self.weight_dropout = weight_dropout
+        self.backend = backend
+        self._live_cell = cell.simplified()
+        directions = 2 if bidirectional else 1
+        if project_input:
+            self.projection = nn.Linear(input_size, hidden_size, bias=False)
+        first = hidden_size if project_input else input_size
+        widths = [first] + [directions * hidden_size] * (num_layers - 1)
+        self._check_widths(widths)
+        self._shape = StateShape.of(
+            self._live_cell, num_layers, directions, hidden_size, widths
+        )
+        for layer, width in enumerate(widths):
+            for direction in range(directions):
+                name = _layer_name(layer, direction)
+                part = bank.part(name) if bank is not None else None
+                weights = LayerWeights(self._live_cell, width, hidden_size, init_range, part)
+                self.add_module(name, weights)
+
+    def _check_widths(self, widths: list[int]) -> None:
+        if not self._live_cell.needs_equal_widths:
+            return
+        for layer, width in enumerate(widths):
+            if width != self.hidden_size:
+                hint = (
+                    "; project_input=True puts a projection before the first layer"
+                    if layer == 0
+                    else ""
+                )
+                raise ValueError(
+                    "the cell uses x outside a linear, so its input must be as wide as its "
+                    f"hidden state, but layer {layer} has {width} and {self.hidden_size}{hint}"
+                )
+
+    def reset_parameters(self) -> None:
+        """Draw all parameters anew, except those of a shared bank."""
+        for module in self.children():
+            if isinstance(module, LayerWeights | nn.Linear):
+                module.reset_parameters()
+
+    def zero_state(self, batch: int) -> State:
+        """The state before the first step of a sequence."""
+        tensors = self._shape.zeros(batch, next(self.parameters()))
+        return tensors[0] if self._shape.is_tensor else tuple(tensors)
+
+    def extra_repr(self) -> str:
+        """What `print(module)` shows."""
+        name = self.cell.name or f"{len(self.cell.nodes)} nodes"
+        text = f"{name}, {self.input_size}, {self.hidden_size}"
+        defaults: dict[str, object] = {
+            "num_layers": 1, "batch_first": False, "bidirectional": False, "dropout": 0,
+            "input_dropout": 0, "hidden_dropout": 0, "weight_dropout": 0, "backend": "auto",
+        }  # fmt: skip
+        for key, usual in defaults.items():
+            if getattr(self, key) != usual:
+                text += f", {key}={getattr(self, key)}"
+        return text
+
+    # -- running -----------------------------------------------------------------------
+
+    def forward(
+        self,
+        x: Tensor | PackedSequence,
+        state: State | None = None,
+        *,
+        lengths: Tensor | Sequence[int] | None = None,
+        theta: Mapping[str, Tensor] | None = None,
+    ) -> tuple[Tensor | PackedSequence, State]:
+        """Run the network over sequences.
+
+        Args:
+            x: (steps, batch, input_size), or batch first if the module says so, or
+                (steps, input_size) for one sequence, or a `PackedSequence`.
+            state: what an earlier call returned; zeros unless given.
+            lengths: the true length of each padded row. Outputs behind it are zero, and the
+                returned state is that of each row's last step.
+            theta: for supernets, the weights of each `mix` by its name.
+
+        Returns:
+            The output of the last layer at every step, and the state (see
+            `cellwright.engine.state`).
+        """
+        if isinstance(x, PackedSequence):
+            return self._forward_packed(x, state, lengths, theta)
+        if x.dim() not in (2, 3):
+            raise ValueError(f"Recurrent: Expected input to be 2D or 3D, got {x.dim()}D instead")
+        alone = x.dim() == 2
+        if alone:
+            x = x.unsqueeze(1)
+            state = None if state is None else _each(state, lambda t: t.unsqueeze(-2))
+        elif self.batch_first:
+            x = x.transpose(0, 1)
+        self._check_input(x)
+        output, new_state = self._forward_steps(x, state, lengths, theta or {})
+        if alone:
+            return output.squeeze(1), _each(new_state, lambda t: t.squeeze(-2))
+        return (output.transpose(0, 1) if self.batch_first else output), new_state
+
+    def _check_input(self, x: Tensor) -> None:
+        weight = next(self.parameters(), None)
+        if weight is not None and x.dtype != weight.dtype:
+            raise ValueError(
+                f"RNN input dtype ({x.dtype}) does not match weight dtype ({weight.dtype}). "
+                f"Convert input: input.to({weight.dtype}), or convert model: model.to({x.dtype})"
+            )
+        if x.shape[2] != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. "
+                f"Expected {self.input_size}, got {x.shape[2]}"
+            )
+        if x.shape[0] == 0:
+            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
+
+    def _forward_packed(
+        self,
+        packed: PackedSequence,
+        state: State | None,
+        lengths: Tensor | Sequence[int] | None,
+        theta: Mapping[str, Tensor] | None,
+    ) -> tuple[PackedSequence, State]:
+        if lengths is not None:
+            raise ValueError("a PackedSequence carries its own lengths: leave lengths out")
+        x, packed_lengths = pad_packed_sequence(packed)
+        self._check_input(x)
+        output, new_state = self._forward_steps(x, state, packed_lengths, theta or {})
+        if packed.sorted_indices is not None:
+            output = output.index_select(1, packed.sorted_indices)
+            packed_lengths = packed_lengths[packed.sorted_indices.cpu()]
+        data = pack_padded_sequence(output, packed_lengths).data
+        result = PackedSequence(
+            data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices
+        )
+        return result, new_state
+
+    def _forward_steps(
+        self,
+        x: Tensor,
+        state: State | None,
+        lengths: Tensor | Sequence[int] | None,
+        theta: Mapping[str, Tensor],
+    ) -> tuple[Tensor, State]:
+        """All layers on (steps, batch, input)."""
+        steps, batch = x.shape[:2]
+        if state is None:
+            tensors = self._shape.zeros(batch, x)
+        else:
+            tensors = self._shape.checked(state, batch, x)
+        self._check_theta(theta)
+        if self.input_size != self._shape.input_sizes[0] or "projection" in self._modules:
+            x = cast(nn.Linear, self.projection)(x)
+        if lengths is None:
+            output, finals, past = self._layers(x, tensors, theta, None)
+            return output, self._shape.joined(finals, past)
+        ragged = Ragged.of(lengths, steps, batch)
+        order, undo = ragged.order.to(x.device), ragged.undo.to(x.device)
+        x = ragged.without_padding(x.index_select(1, order))
+        tensors = self._shape.on_batch(tensors, order)
+        output, finals, past = self._layers(x, tensors, theta, ragged)
+        joined = self._shape.joined(finals, past)
+        new_state = _each(joined, lambda t: t.index_select(t.dim() - 2, undo))
+        return output.index_select(1, undo), new_state
+
+    def _check_theta(self, theta: Mapping[str, Tensor]) -> None:
+        needed = {
+            node.theta_name: len(node.inputs) for node in self._live_cell.nodes if node.op == "mix"
+        }
+        for name, count in needed.items():
+            if name not in theta:
+                raise ValueError(f"the cell is a supernet: theta has no weights for mix {name!r}")
+            if theta[name].shape != (count,):
+                raise ValueError(
+                    f"theta[{name!r}] must have {count} numbers, one for each input, "
+                    f"got {tuple(theta[name].shape)}"
+                )
+
+    def _layers(
+        self, x: Tensor, tensors: list[Tensor], theta: Mapping[str, Tensor], ragged: Ragged | None
+    ) -> tuple[Tensor, list[list[Tensor]], list[list[Tensor]]]:
+        finals: list[list[Tensor]] = []
+        past: list[list[Tensor]] = []
+        for layer in range(self.num_layers):
+            if layer > 0 and self.dropout:
+                x = F.dropout(x, self.dropout, self.training)
+            outputs = []
+            past.append([])
+            for direction in range(self._shape.directions):
+                backwards = _reverser(ragged) if direction else None
+                seen = x if backwards is None else backwards(x)
+                initial = self._shape.initial(tensors, layer, direction)
+                before = self._shape.past_input(tensors, layer, direction)
+                if before is not None:
+                    seen = torch.cat([before, seen])
+                    past[-1].append(_last_inputs(seen, self._shape.input_history, ragged))
+                result = self._layer(layer, direction, seen, initial, theta, ragged)
+                outputs.append(
+                    result.output if backwards is None else backwards(result.output)
+                )
+                finals.append(result.final)
+            x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
+        return x, finals, past
+
+    def _layer(
+        self,
+        layer: int,
+        direction: int,
+        x: Tensor,
+        initial: list[Tensor],
+        theta: Mapping[str, Tensor],
+        ragged: Ragged | None,
+    ) -> LayerResult:
+        cell = self._live_cell
+        weights = cast(LayerWeights, self._modules[_layer_name(layer, direction)])
+        mask_input = self._mask(x, self.input_dropout, x.shape[2])
+        mask_hidden = self._mask(x, self.hidden_dropout, self.hidden_size)
+        call = LayerCall(
+            cell=cell,
+            x=x,
+            x_for_linears=x if mask_input is None else x * mask_input,
+            initial=initial,
+            weights=self._dropped(dict(weights.all_weights())),
+            biases=dict(weights.all_biases()),
+            mask_hidden=mask_hidden,
+            mask_input=mask_input,
+            theta={name: value.to(x) for name, value in theta.items()},
+            active=None if ragged is None else ragged.active(x.shape[0] - cell.input_history),
+        )
+        return BACKENDS[self.backend](call)
+
+    def _mask(self, x: Tensor, rate: float, width: int) -> Tensor | None:
+        """A dropout mask for every row, the same at every step."""
+        if not self.training or rate == 0:
+            return None
+        return F.dropout(x.new_ones(x.shape[1], width), rate)
+
+    def _dropped(self, weights: dict[tuple[str, int], Tensor]) -> dict[tuple[str, int], Tensor]:
+        """The weights behind weight dropout; a shared weight has one mask."""
+        if not self.training or self.weight_dropout == 0:
+            return weights
+        dropped: dict[int, Tensor] = {}
+        result = {}
+        for (linear, position), weight in weights.items():
+            known = parse_input(self._live_cell.node(linear).inputs[position])
+            if known is not None and known.state is None:
+                result[linear, position] = weight
+                continue
+            if id(weight) not in dropped:
+                dropped[id(weight)] = F.dropout(weight, self.weight_dropout)
+            result[linear, position] = dropped[id(weight)]
+        return result
+
+
+def _layer_name(layer: int, direction: int) -> str:
+    return f"layer{layer}" + ("_reverse" if direction else "")
+
+
+def _each(state: State, change: Callable[[Tensor], Tensor]) -> State:
+    return change(state) if isinstance(state, Tensor) else tuple(change(t) for t in state)
+
+
+def _reverser(ragged: Ragged | None) -> Callable[[Tensor], Tensor]:
+    return (lambda x: x.flip(0)) if ragged is None else ragged.reversed
+
+
+def _last_inputs(x: Tensor, count: int, ragged: Ragged | None) -> Tensor:
+    """The last `count` inputs of each row, oldest first, of x with `count` in front."""
+    return x[-count:] if ragged is None else ragged.last(x, count)

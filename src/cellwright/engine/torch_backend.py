@@ -1,0 +1,127 @@
+"""The torch backend: a cell step by step in plain autograd. Any device, any dtype.
+
+This is the oracle for everything faster, so it is short and follows the cell's own graph.
+"""
+
+from __future__ import annotations
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from cellwright.cell import Node
+from cellwright.cell.names import parse_input
+from cellwright.cell.ops import LEAKY_SLOPE, NORM_EPSILON
+from cellwright.engine.layer import LayerCall, LayerResult
+
+
+def run(call: LayerCall) -> LayerResult:
+    """Run one layer."""
+    cell = call.cell
+    history = cell.state_history
+    states = [call.initial[s * history : (s + 1) * history] for s in range(len(cell.states))]
+    outputs = []
+    for step in range(call.steps):
+        rows = call.x.shape[1] if call.active is None else call.active[step]
+        values = _Step(call, states, step, rows).values()
+        output = values[cell.output]
+        if rows < call.x.shape[1]:
+            output = F.pad(output, (0, 0, 0, call.x.shape[1] - rows))
+        outputs.append(output)
+        states = [
+            _moved_on(past, values[name], rows)
+            for past, name in zip(states, cell.states, strict=True)
+        ]
+    return LayerResult(torch.stack(outputs), [value for past in states for value in past])
+
+
+def _moved_on(past: list[Tensor], new: Tensor, rows: int) -> list[Tensor]:
+    """A state's history one step later; rows that have ended keep theirs."""
+    moved = [new, *(value[:rows] for value in past[:-1])]
+    if rows == past[0].shape[0]:
+        return moved
+    return [torch.cat([value, old[rows:]]) for value, old in zip(moved, past, strict=True)]
+
+
+class _Step:
+    """The values of one time step, for the first `rows` rows."""
+
+    def __init__(
+        self, call: LayerCall, states: list[list[Tensor]], step: int, rows: int
+    ) -> None:
+        self.call = call
+        self.states = states
+        self.now = step + call.cell.input_history
+        self.rows = rows
+        self.known: dict[str, Tensor] = {}
+
+    def values(self) -> dict[str, Tensor]:
+        for node in self.call.cell.nodes:
+            self.known[node.name] = self._compute(node)
+        return self.known
+
+    def _value(self, name: str) -> Tensor:
+        known = parse_input(name)
+        if known is None:
+            return self.known[name]
+        if known.state is None:
+            return self.call.x[self.now - known.back][: self.rows]
+        return self.states[known.state][known.back - 1][: self.rows]
+
+    def _compute(self, node: Node) -> Tensor:
+        if node.op == "linear":
+            return self._linear(node)
+        inputs = [self._value(name) for name in node.inputs]
+        if node.op == "mix":
+            theta = self.call.theta[node.theta_name]
+            return sum((t * a for t, a in zip(theta, inputs, strict=True)), start=theta.new_zeros(()))
+        if node.op == "zero":
+            return self.call.initial[0].new_zeros(self.rows, self._width(node.name))
+        assert node.spec.meaning is not None
+        result: Tensor = node.spec.meaning(_TORCH, inputs)
+        return result
+
+    def _linear(self, node: Node) -> Tensor:
+        total = self.call.biases[node.name] if node.bias else None
+        for position, name in enumerate(node.inputs):
+            product = F.linear(self._operand(name), self.call.weights[node.name, position])
+            total = product if total is None else product + total
+        assert total is not None
+        return total
+
+    def _operand(self, name: str) -> Tensor:
+        """What a linear multiplies: the value behind its dropout mask."""
+        known = parse_input(name)
+        if known is not None and known.state is None:
+            return self.call.x_for_linears[self.now - known.back][: self.rows]
+        value = self._value(name)
+        narrow = self.call.cell.width(name) == "input"
+        mask = self.call.mask_input if narrow else self.call.mask_hidden
+        return value if mask is None else value * mask[: self.rows]
+
+    def _width(self, name: str) -> int:
+        is_input = self.call.cell.width(name) == "input"
+        return self.call.x.shape[2] if is_input else self.call.hidden_size
+
+
+class _TorchArithmetic:
+    """The functions that the table of operations asks for, on tensors."""
+
+    tanh = staticmethod(torch.tanh)
+    sigmoid = staticmethod(torch.sigmoid)
+    relu = staticmethod(torch.relu)
+
+    @staticmethod
+    def leaky_relu(a: Tensor) -> Tensor:
+        return F.leaky_relu(a, LEAKY_SLOPE)
+
+    @staticmethod
+    def zero(a: list[Tensor]) -> Tensor:
+        return torch.zeros_like(a[0])
+
+    @staticmethod
+    def norm(a: Tensor) -> Tensor:
+        return F.layer_norm(a, a.shape[-1:], eps=NORM_EPSILON)
+
+
+_TORCH = _TorchArithmetic()
