@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import cellwright as cw
-from cellwright.cell.zoo import zoo
 
 PAGE = """<!doctype html>
 <html lang="en">
@@ -48,7 +47,7 @@ def draw_the_zoo(folder: Path) -> None:
     """One SVG per cell, and one self-contained page with all of them."""
     folder.mkdir(parents=True, exist_ok=True)
     figures = []
-    for name, cell in zoo.items():
+    for name, cell in cw.zoo.items():
         svg = cell.draw(folder / f"{name}.svg", legend=False).read_bytes()
         figures.append(
             FIGURE.format(
@@ -69,7 +68,7 @@ def draw_the_zoo(folder: Path) -> None:
 def print_cells(*names: str) -> None:
     """Cells as text."""
     for name in names:
-        print(f"\n{zoo[name].to_text().rstrip()}")
+        print(f"\n{cw.zoo[name].to_text().rstrip()}")
 
 
 def compare_with_torch() -> None:
@@ -78,7 +77,13 @@ def compare_with_torch() -> None:
 
     torch.manual_seed(0)
     lstm = torch.nn.LSTM(300, 300)
-    ours = cw.Recurrent.from_torch(lstm)
+    ours = cw.Recurrent(cw.zoo["lstm"], 300, 300)
+    weights = {}
+    stacked = (lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0, lstm.bias_hh_l0)
+    for gate, *parts in zip("ifgo", *(tensor.chunk(4) for tensor in stacked), strict=True):
+        names = (f"{gate}_x.weight_x", f"{gate}_h.weight_h0", f"{gate}_x.bias", f"{gate}_h.bias")
+        weights |= {f"layer0.{name}": part for name, part in zip(names, parts, strict=True)}
+    ours.load_state_dict(weights)
     x = torch.randn(35, 16, 300)
     with torch.no_grad():
         expected, _ = lstm(x)
@@ -97,7 +102,7 @@ def train(name: str, steps: int = 60) -> None:
     torch.manual_seed(0)
     vocabulary, width = 17, 64
     embed = nn.Embedding(vocabulary, width)
-    rnn = cw.Recurrent(zoo[name], width, width)
+    rnn = cw.Recurrent(cw.zoo[name], width, width)
     decode = nn.Linear(width, vocabulary)
     parameters = [p for module in (embed, rnn, decode) for p in module.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=5e-3)
@@ -121,9 +126,6 @@ def main() -> None:
     """Run all parts."""
     draw_the_zoo(Path(sys.argv[1] if len(sys.argv) > 1 else "demo"))
     print_cells("gru", "darts-v1")
-    if not hasattr(cw, "Recurrent"):
-        print("\nthe engine is not there yet: cells can be drawn, but not run")
-        return
     compare_with_torch()
     for name in ("lstm", "darts-v1"):
         train(name)

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-import cellwright
-
 README = Path(__file__).parents[2] / "README.md"
 BLOCK = re.compile(r"(<!-- not run -->\s*)?^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -45,8 +43,6 @@ def test_there_is_something_to_test():
 
 @pytest.mark.parametrize("code", blocks("python"))
 def test_python(folder: Path, code: str):
-    if "Recurrent" in code and not hasattr(cellwright, "Recurrent"):
-        pytest.skip("the engine is not there yet")
     exec(compile(code, "README.md", "exec"), {"__name__": "readme"})
 
 
