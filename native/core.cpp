@@ -16,26 +16,35 @@ namespace {
 
 using namespace cellwright;
 
-constexpr int64_t kDepthBlock = 256;      // rows of a weight gradient's sum taken at a time
-constexpr int64_t kProjectionRows = 126;  // rows of x taken at a time
+constexpr int64_t kDepthFloats = 200000;  // of a weight gradient's operands taken at a time
+constexpr int64_t kRowBlock = 63;         // rows of all time steps taken at a time
+constexpr int64_t kPieceTiles = 80;       // tiles of a weight gradient taken at a time
 constexpr int64_t kChunkBytes = 24 * 1024;
-constexpr int kWeightRows = kMostRows[3];
 
-void wait(Barrier& barrier) {
-  if (barrier.size == 1) return;
-  const int32_t generation = __atomic_load_n(&barrier.generation, __ATOMIC_ACQUIRE);
-  if (__atomic_add_fetch(&barrier.arrived, 1, __ATOMIC_ACQ_REL) == barrier.size) {
-    __atomic_store_n(&barrier.arrived, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&barrier.generation, generation + 1, __ATOMIC_RELEASE);
+void wait(Team& team, int threads) {
+  if (threads == 1) return;
+  const int32_t generation = __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE);
+  if (__atomic_add_fetch(&team.arrived, 1, __ATOMIC_ACQ_REL) == threads) {
+    __atomic_store_n(&team.arrived, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&team.generation, generation + 1, __ATOMIC_RELEASE);
     return;
   }
-  for (int64_t spins = 0; __atomic_load_n(&barrier.generation, __ATOMIC_ACQUIRE) == generation;
+  for (int64_t spins = 0; __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE) == generation;
        ++spins) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
     if (spins > 20000) cellwright_yield();
   }
+}
+
+// The next piece of work that nobody has taken. Cores are not equally fast, above all on a
+// shared machine, so large products are handed out piece by piece; who computes a piece
+// does not change its result.
+enum Queue { kProjections = 0, kGradients = 1 };
+
+int64_t claim_next(Team& team, Queue queue) {
+  return __atomic_fetch_add(&team.claimed[queue], 1, __ATOMIC_RELAXED);
 }
 
 struct Range {
@@ -50,7 +59,7 @@ Range share(int64_t total, int thread, int threads) {
 struct Machine {
   const Program& p;
   const Call& c;
-  Barrier& barrier;
+  Team& team;
   int thread;
   int threads;
   int64_t ld[2];    // padded width: hidden, input
@@ -113,6 +122,12 @@ bool is_packed(const Program& p, int weight) {
   return false;
 }
 
+// How many rows a weight gradient's sum takes at a time, so that both operands fit the cache.
+int64_t depth_block(const Machine& m) {
+  const int64_t rows = kDepthFloats / (2 * m.widest);
+  return rows < 64 ? 64 : rows > 256 ? 256 : rows;
+}
+
 // Lays out the scratch memory; with `base` null it only counts.
 int64_t lay_out(Machine& m, float* base, int thread) {
   const Program& p = m.p;
@@ -144,9 +159,9 @@ int64_t lay_out(Machine& m, float* base, int thread) {
   const int64_t own_begin = used;
   for (int i = 0; i <= (base ? thread : 0); ++i) {
     m.chunks = take(p.chunk_count * m.chunk_rows * m.widest);
-    m.operand_panels = take(p.backward ? packed_size(kDepthBlock, m.widest) : 0);
-    m.gradient_tile = take(p.backward ? kDepthBlock * kWeightRows : 0);
-    m.result_tile = take(kWeightRows * 3 * kLanes);
+    m.operand_panels = take(p.backward ? packed_size(depth_block(m), m.widest) : 0);
+    m.gradient_tile = take(p.backward ? depth_block(m) * kWeightRows : 0);
+    m.result_tile = take(kMostTileRows * 3 * kLanes);
     m.at = take_pointers(value_count(p));
     m.inputs = const_cast<const float**>(take_pointers(most_inputs(p)));
     take(64);  // threads should not write to one cache line
@@ -172,8 +187,8 @@ Range balanced_rows(const Call& c, int thread, int threads) {
           thread + 1 == threads ? c.batch : cut(total * (thread + 1) / threads)};
 }
 
-Machine make_machine(const Program& p, const Call& c, Barrier& barrier, int thread) {
-  Machine m{p, c, barrier, thread, c.threads, {}, {}, 0, 0, 0, {}, {}, {}, {},
+Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
+  Machine m{p, c, team, thread, c.threads, {}, {}, 0, 0, 0, {}, {}, {}, {},
             {}, {}, {}, {}, {}, {}, {}};
   m.real[0] = c.hidden;
   m.real[1] = c.input;
@@ -284,52 +299,81 @@ void get_final_states(Machine& m) {
   }
 }
 
-void project_inputs(Machine& m) {
+// out[rows first …] = start + the sum over terms, for `count` rows of all time steps at once.
+void multiply_terms(Machine& m, const Term* terms, int term_count, int64_t first, int64_t count,
+                    int64_t columns, float* out, int64_t ldc, Start start, const float* bias) {
   const Program& p = m.p;
-  const int64_t total = m.c.steps * m.c.batch;
-  const Range rows = share((total + kProjectionRows - 1) / kProjectionRows, m.thread, m.threads);
   Product products[64];
-  for (int64_t block = rows.begin; block < rows.end; ++block) {
-    const int64_t first = block * kProjectionRows;
-    const int64_t count = total - first < kProjectionRows ? total - first : kProjectionRows;
-    for (int i = 0; i < p.projection_count; ++i) {
-      const Projection& job = p.projections[i];
-      const int64_t ld = m.c.stored_ld[job.stored];
-      const int64_t n = m.columns(p.stored[job.stored].width);
-      const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
-      Start start = bias ? Start::bias : Start::zero;
-      for (int done = 0; done < job.term_count;) {
-        int portion = 0;
-        for (; portion < 64 && done + portion < job.term_count; ++portion) {
-          const Term& t = p.terms[job.first_term + done + portion];
-          const int64_t lda = m.c.stored_ld[t.stored];
-          products[portion] = {stored_at(m, t.stored, -t.shift) + first * lda, lda,
-                               m.packed[t.weight], m.columns(p.weight_columns[t.weight])};
-        }
-        multiply(products, portion, count, n, m.vectors, 0, panels_of(n, m.vectors),
-                 stored_at(m, job.stored, 0) + first * ld, ld, start, bias);
-        start = Start::add;
-        done += portion;
-      }
+  for (int done = 0; done < term_count;) {
+    int portion = 0;
+    for (; portion < 64 && done + portion < term_count; ++portion) {
+      const Term& t = terms[done + portion];
+      const int64_t lda = m.c.stored_ld[t.stored];
+      const Width* depth = p.backward ? p.weight_rows : p.weight_columns;
+      products[portion] = {stored_at(m, t.stored, -t.shift) + first * lda, lda,
+                           m.packed[t.weight], m.columns(depth[t.weight])};
     }
+    multiply(products, portion, count, columns, m.vectors, 0, panels_of(columns, m.vectors),
+             out + first * ldc, ldc, start, bias, m.result_tile);
+    start = Start::add;
+    done += portion;
   }
 }
 
-// One weight's gradient for a block of time steps, by the packed operand.
-void add_weight_gradient(Machine& m, const WeightJob& job, int64_t first, int64_t depth,
-                         bool add) {
+int64_t row_blocks(const Machine& m) {
+  return (m.c.steps * m.c.batch + kRowBlock - 1) / kRowBlock;
+}
+
+int64_t rows_in_block(const Machine& m, int64_t block) {
+  const int64_t left = m.c.steps * m.c.batch - block * kRowBlock;
+  return left < kRowBlock ? left : kRowBlock;
+}
+
+void project_inputs(Machine& m) {
+  const Program& p = m.p;
+  for (int64_t block; (block = claim_next(m.team, kProjections)) < row_blocks(m);)
+    for (int i = 0; i < p.projection_count; ++i) {
+      const Projection& job = p.projections[i];
+      const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
+      multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
+                     rows_in_block(m, block), m.columns(p.stored[job.stored].width),
+                     stored_at(m, job.stored, 0), m.c.stored_ld[job.stored],
+                     bias ? Start::bias : Start::zero, bias);
+    }
+}
+
+void copy_tile(float* to, int64_t ldt, const float* from, int64_t ldf, int rows, int64_t columns) {
+  for (int r = 0; r < rows; ++r)
+    std::memcpy(to + r * ldt, from + r * ldf, sizeof(float) * static_cast<size_t>(columns));
+}
+
+// Transposes a tile's gradients: kWeightRows numbers for each k, zeros where it has fewer rows.
+void pack_gradient_tile(float* to, const float* from, int64_t ld, int64_t depth, int height) {
+  if (height == kWeightRows) {
+    for (int64_t i = 0; i < depth; ++i) {
+      __builtin_prefetch(from + i * ld + 16);  // the tiles to the right come next
+      std::memcpy(to + i * kWeightRows, from + i * ld, sizeof(float) * kWeightRows);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < depth; ++i)
+    for (int r = 0; r < kWeightRows; ++r)
+      to[i * kWeightRows + r] = r < height ? from[i * ld + r] : 0.0f;
+}
+
+// Adds one job's part to some tiles of its weight's gradient, for a block of time steps whose
+// operand is packed already.
+void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t first,
+                         int64_t depth, bool add) {
   const int64_t n = m.columns(m.p.weight_rows[job.weight]);
   const int64_t k = m.columns(m.p.weight_columns[job.weight]);
   const int64_t ldg = m.c.stored_ld[job.gradient];
   const float* gradient = stored_at(m, job.gradient, 0) + first * ldg;
   float* result = m.c.weight_gradients[job.weight];
-  const Range tiles = share((n + kWeightRows - 1) / kWeightRows, m.thread, m.threads);
   for (int64_t tile_number = tiles.begin; tile_number < tiles.end; ++tile_number) {
     const int64_t row = tile_number * kWeightRows;
     const int height = static_cast<int>(n - row < kWeightRows ? n - row : kWeightRows);
-    for (int64_t i = 0; i < depth; ++i)
-      for (int r = 0; r < kWeightRows; ++r)
-        m.gradient_tile[i * kWeightRows + r] = r < height ? gradient[i * ldg + row + r] : 0.0f;
+    pack_gradient_tile(m.gradient_tile, gradient + row, ldg, depth, height);
     for (int64_t panel = 0; panel < panels_of(k, 3); ++panel) {
       const int64_t column = panel * 3 * kLanes;
       const int64_t wide = k - column < 3 * kLanes ? k - column : 3 * kLanes;
@@ -337,114 +381,108 @@ void add_weight_gradient(Machine& m, const WeightJob& job, int64_t first, int64_
       const bool whole = height == kWeightRows && wide == vectors * kLanes;
       float* out = whole ? result + row * k + column : m.result_tile;
       const int64_t ldc = whole ? k : 3 * kLanes;
-      if (!whole && add)
-        for (int r = 0; r < height; ++r)
-          std::memcpy(out + r * ldc, result + (row + r) * k + column,
-                      sizeof(float) * static_cast<size_t>(wide));
-      const float* b = m.operand_panels + column * depth;
-      if (vectors == 3)
-        tile_packed<kWeightRows, 3>(m.gradient_tile, b, depth, out, ldc, add);
-      else if (vectors == 2)
-        tile_packed<kWeightRows, 2>(m.gradient_tile, b, depth, out, ldc, add);
-      else
-        tile_packed<kWeightRows, 1>(m.gradient_tile, b, depth, out, ldc, add);
-      if (!whole)
-        for (int r = 0; r < height; ++r)
-          std::memcpy(result + (row + r) * k + column, out + r * ldc,
-                      sizeof(float) * static_cast<size_t>(wide));
+      if (!whole && add) copy_tile(out, ldc, result + row * k + column, k, height, wide);
+      const auto run_tile = vectors == 3   ? tile_transposed<3>
+                            : vectors == 2 ? tile_transposed<2>
+                                           : tile_transposed<1>;
+      run_tile(m.gradient_tile, m.operand_panels + column * depth, depth, out, ldc, add);
+      if (!whole) copy_tile(result + row * k + column, k, out, ldc, height, wide);
     }
   }
 }
 
-// Jobs stand in groups of one operand. A weight that occurs again is added to.
-void weight_gradients(Machine& m) {
-  const Program& p = m.p;
+int64_t tiles_of(const Machine& m, const WeightJob& job) {
+  return (m.columns(m.p.weight_rows[job.weight]) + kWeightRows - 1) / kWeightRows;
+}
+
+// One piece of a bundle of jobs: as many of `pieces` parts of each weight's tiles.
+void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_t pieces) {
+  const WeightJob* jobs = m.p.weight_jobs;
   const int64_t total = m.c.steps * m.c.batch;
-  for (int begin = 0; begin < p.weight_job_count;) {
-    const WeightJob& head = p.weight_jobs[begin];
-    int end = begin;
-    bool wanted = false;
-    while (end < p.weight_job_count && p.weight_jobs[end].operand == head.operand &&
-           p.weight_jobs[end].shift == head.shift) {
-      wanted = wanted || m.c.weight_gradients[p.weight_jobs[end].weight];
-      ++end;
-    }
+  for (int first_job = begin, next; first_job < end; first_job = next) {
+    const WeightJob& head = jobs[first_job];
+    next = first_job + 1;
+    while (next < end && jobs[next].operand == head.operand && jobs[next].shift == head.shift)
+      ++next;
     const int64_t lda = m.c.stored_ld[head.operand];
-    const int64_t k = m.columns(p.weight_columns[head.weight]);
-    for (int64_t first = 0; wanted && first < total; first += kDepthBlock) {
-      const int64_t depth = total - first < kDepthBlock ? total - first : kDepthBlock;
-      const float* operand = stored_at(m, head.operand, -head.shift) + first * lda;
-      pack(operand, lda, 1, depth, k, 3, 0, panels_of(k, 3), m.operand_panels);
-      for (int j = begin; j < end; ++j) {
-        const int weight = p.weight_jobs[j].weight;
-        if (!m.c.weight_gradients[weight]) continue;
-        bool seen = first > 0;
-        for (int i = 0; i < j && !seen; ++i) seen = p.weight_jobs[i].weight == weight;
-        add_weight_gradient(m, p.weight_jobs[j], first, depth, seen);
+    const int64_t k = m.columns(m.p.weight_columns[head.weight]);
+    const float* operand = stored_at(m, head.operand, -head.shift);
+    const int64_t block = depth_block(m);
+    for (int64_t first = 0; first < total; first += block) {
+      const int64_t depth = total - first < block ? total - first : block;
+      pack_rows(operand + first * lda, lda, depth, k, 3, m.operand_panels);
+      for (int j = first_job; j < next; ++j) {
+        if (!m.c.weight_gradients[jobs[j].weight]) continue;
+        bool add = first > 0;
+        for (int i = begin; i < j && !add; ++i) add = jobs[i].weight == jobs[j].weight;
+        const int64_t tiles = tiles_of(m, jobs[j]);
+        const Range mine = {tiles * piece / pieces, tiles * (piece + 1) / pieces};
+        add_weight_gradient(m, jobs[j], mine, first, depth, add);
       }
     }
-    begin = end;
   }
 }
 
-void bias_gradients(Machine& m) {
+void bias_gradient(Machine& m, const BiasJob& job) {
   const Program& p = m.p;
   const int64_t total = m.c.steps * m.c.batch;
   constexpr int64_t kBlock = 64;  // partial sums keep rounding errors small
-  for (int j = 0; j < p.bias_job_count; ++j) {
-    const BiasJob& job = p.bias_jobs[j];
-    bool wanted = false;
-    for (int b = 0; b < p.bias_count; ++b)
-      wanted = wanted || (p.bias_group[b] == job.group && m.c.bias_gradients[b]);
-    if (!wanted) continue;
-    const int64_t n = m.columns(p.group_width[job.group]);
-    const int64_t ld = m.c.stored_ld[job.gradient];
-    const Range part = share(vectors_of(n), m.thread, m.threads);
-    for (int64_t v = part.begin; v < part.end; ++v) {
-      const float* g = stored_at(m, job.gradient, 0) + v * kLanes;
-      vec sums = {};
-      for (int64_t first = 0; first < total; first += kBlock) {
-        const int64_t last = first + kBlock < total ? first + kBlock : total;
-        vec partial = {};
-        for (int64_t i = first; i < last; ++i) partial += load(g + i * ld);
-        sums += partial;
-      }
-      for (int b = 0; b < p.bias_count; ++b)
-        if (p.bias_group[b] == job.group && m.c.bias_gradients[b])
-          for (int i = 0; i < kLanes && v * kLanes + i < n; ++i)
-            m.c.bias_gradients[b][v * kLanes + i] = sums[i];
-    }
+  bool wanted = false;
+  for (int b = 0; b < p.bias_count; ++b)
+    wanted = wanted || (p.bias_group[b] == job.group && m.c.bias_gradients[b]);
+  if (!wanted) return;
+  const int64_t n = m.columns(p.group_width[job.group]);
+  const int64_t ld = m.c.stored_ld[job.gradient];
+  float* sums = m.operand_panels;
+  float* partial = sums + padded(n);
+  std::memset(sums, 0, sizeof(float) * static_cast<size_t>(padded(n)));
+  const float* g = stored_at(m, job.gradient, 0);
+  for (int64_t first = 0; first < total; first += kBlock) {
+    const int64_t last = first + kBlock < total ? first + kBlock : total;
+    std::memset(partial, 0, sizeof(float) * static_cast<size_t>(padded(n)));
+    for (int64_t i = first; i < last; ++i)
+      for (int64_t j = 0; j < n; j += kLanes)
+        store(partial + j, load(partial + j) + load(g + i * ld + j));
+    for (int64_t j = 0; j < n; j += kLanes) store(sums + j, load(sums + j) + load(partial + j));
   }
+  for (int b = 0; b < p.bias_count; ++b)
+    if (p.bias_group[b] == job.group && m.c.bias_gradients[b])
+      std::memcpy(m.c.bias_gradients[b], sums, sizeof(float) * static_cast<size_t>(n));
 }
 
-void input_gradients(Machine& m) {
+void input_gradient_block(Machine& m, const InputJob& job, int64_t block) {
   const Program& p = m.p;
+  multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
+                 rows_in_block(m, block), m.c.input, stored_at(m, p.input_gradient, -job.shift),
+                 m.c.stored_ld[p.input_gradient], job.accumulate ? Start::add : Start::zero,
+                 nullptr);
+}
+
+// All gradients that are sums over time: weights, biases and x.
+void collect_gradients(Machine& m) {
+  const Program& p = m.p;
+  int64_t passed = 0;  // pieces before the ones at hand; all threads count alike
+  int64_t mine = claim_next(m.team, kGradients);
+  const auto take = [&](int64_t pieces, auto work) {
+    for (; mine < passed + pieces; mine = claim_next(m.team, kGradients)) work(mine - passed);
+    passed += pieces;
+  };
+  for (int begin = 0, end; begin < p.weight_job_count; begin = end) {
+    int64_t tiles = 0;
+    for (end = begin; end < p.weight_job_count &&
+                      p.weight_jobs[end].bundle == p.weight_jobs[begin].bundle;
+         ++end)
+      if (m.c.weight_gradients[p.weight_jobs[end].weight]) tiles += tiles_of(m, p.weight_jobs[end]);
+    const int64_t pieces = (tiles + kPieceTiles - 1) / kPieceTiles;
+    take(pieces, [&, begin, end](int64_t piece) {
+      weight_gradient_piece(m, begin, end, piece, pieces);
+    });
+  }
+  take(p.bias_job_count, [&](int64_t piece) { bias_gradient(m, p.bias_jobs[piece]); });
   if (p.input_gradient < 0) return;
-  const int64_t total = m.c.steps * m.c.batch;
-  const int64_t ldc = m.c.stored_ld[p.input_gradient], n = m.c.input;
-  const Range blocks = share((total + kProjectionRows - 1) / kProjectionRows, m.thread, m.threads);
-  Product products[64];
   for (int j = 0; j < p.input_job_count; ++j) {
-    const InputJob& job = p.input_jobs[j];
-    for (int64_t block = blocks.begin; block < blocks.end; ++block) {
-      const int64_t first = block * kProjectionRows;
-      const int64_t count = total - first < kProjectionRows ? total - first : kProjectionRows;
-      Start start = job.accumulate ? Start::add : Start::zero;
-      for (int done = 0; done < job.term_count;) {
-        int portion = 0;
-        for (; portion < 64 && done + portion < job.term_count; ++portion) {
-          const Term& t = p.terms[job.first_term + done + portion];
-          const int64_t lda = m.c.stored_ld[t.stored];
-          products[portion] = {stored_at(m, t.stored, 0) + first * lda, lda, m.packed[t.weight],
-                               m.columns(p.weight_rows[t.weight])};
-        }
-        multiply(products, portion, count, n, m.vectors, 0, panels_of(n, m.vectors),
-                 stored_at(m, p.input_gradient, -job.shift) + first * ldc, ldc, start, nullptr);
-        start = Start::add;
-        done += portion;
-      }
-    }
-    wait(m.barrier);  // another shift writes the same rows
+    if (j > 0) wait(m.team, m.threads);  // another shift writes the same rows
+    take(row_blocks(m), [&](int64_t block) { input_gradient_block(m, p.input_jobs[j], block); });
   }
 }
 
@@ -471,7 +509,7 @@ void run_linear(Machine& m, const Step& s, int64_t active) {
                            m.packed[weight], depth};
     }
     multiply(products, portion, rows.end - rows.begin, n, m.vectors, part.begin, part.end,
-             row_of(m, s.out, rows.begin), m.stride(width), start, bias);
+             row_of(m, s.out, rows.begin), m.stride(width), start, bias, m.result_tile);
     start = Start::add;
     done += portion;
   }
@@ -541,7 +579,7 @@ void run_step(Machine& m, int64_t step, int64_t active) {
   const Program& p = m.p;
   const int64_t end = m.rows.end < active ? m.rows.end : active;
   for (int i = 0; i < p.step_count;) {
-    if (i > 0 && m.c.split_columns && p.steps[i].phase != p.steps[i - 1].phase) wait(m.barrier);
+    if (i > 0 && m.c.split_columns && p.steps[i].phase != p.steps[i - 1].phase) wait(m.team, m.threads);
     if (p.steps[i].op == Op::linear) {
       run_linear(m, p.steps[i], active);
       ++i;
@@ -584,14 +622,14 @@ void run_forward(Machine& m) {
   pack_weights(m);
   add_biases(m);
   set_initial_states(m);
-  wait(m.barrier);
+  wait(m.team, m.threads);
   project_inputs(m);
-  wait(m.barrier);
+  wait(m.team, m.threads);
   const int64_t values = value_count(m.p);
   for (int64_t t = 0; t < m.c.steps; ++t) {
     find_values(m, t, values);
     run_step(m, t, active_rows(m.c, t));
-    if (m.c.split_columns) wait(m.barrier);
+    if (m.c.split_columns) wait(m.team, m.threads);
   }
   get_final_states(m);
 }
@@ -606,13 +644,13 @@ void run_backward(Machine& m) {
   pack_weights(m);
   for (int s = 0; s < p.state_count; ++s)
     for (int k = 0; k <= p.history; ++k) clear_ring(m, s, k);
-  wait(m.barrier);
+  wait(m.team, m.threads);
   const int64_t values = value_count(p);
   for (int64_t t = m.c.steps - 1; t >= 0; --t) {
     find_values(m, t, values);
     inject_final_gradients(m, t);
     run_step(m, t, active_rows(m.c, t));
-    if (m.c.split_columns) wait(m.barrier);
+    if (m.c.split_columns) wait(m.team, m.threads);
     for (int s = 0; s < p.state_count; ++s) clear_ring(m, s, t + p.history);
   }
   for (int k = 1; k <= p.history; ++k) {
@@ -624,22 +662,20 @@ void run_backward(Machine& m) {
                     sizeof(float) * static_cast<size_t>(m.c.hidden));
     }
   }
-  wait(m.barrier);
-  weight_gradients(m);
-  bias_gradients(m);
-  input_gradients(m);
+  wait(m.team, m.threads);
+  collect_gradients(m);
 }
 
 int64_t scratch_floats(const Program& p, const Call& c) {
-  Barrier none{1, 0, 0};
+  Team none{};
   Machine m = make_machine(p, c, none, 0);
   return lay_out(m, nullptr, 0);
 }
 
-void run(const Program& p, const Call& c, Barrier& barrier, int thread) {
-  Machine m = make_machine(p, c, barrier, thread);
+void run(const Program& p, const Call& c, Team& team, int thread) {
+  Machine m = make_machine(p, c, team, thread);
   lay_out(m, c.scratch, thread);
-  wait(barrier);  // the first thread wrote the tables that all read
+  wait(team, c.threads);  // the first thread wrote the tables that all read
   if (p.backward)
     run_backward(m);
   else

@@ -29,16 +29,19 @@ constexpr int kMostTileRows = 14;
 
 enum class Start { zero, bias, add };
 
+// Ask for C's cache lines early: they are written at the end, and would be waited for then.
+template <int Rows, int Vectors>
+inline void claim(float* c, int64_t ldc) {
+  for (int r = 0; r < Rows; ++r)
+    for (int v = 0; v < Vectors; ++v) __builtin_prefetch(c + r * ldc + v * kLanes, 1, 3);
+}
+
 // C[Rows x panel] = start + sum over products of A * B, B being Vectors wide.
 template <int Rows, int Vectors>
 void tile(const Product* products, int count, int64_t panel, int panel_floats, float* c,
           int64_t ldc, Start start, const float* bias) {
-  vec sums[Rows][Vectors];
-  for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < Vectors; ++v)
-      sums[r][v] = start == Start::add    ? load(c + r * ldc + v * kLanes)
-                   : start == Start::bias ? load(bias + v * kLanes)
-                                          : vec{};
+  vec sums[Rows][Vectors] = {};
+  claim<Rows, Vectors>(c, ldc);
   for (int i = 0; i < count; ++i) {
     const float* a = products[i].a;
     const int64_t lda = products[i].lda;
@@ -59,15 +62,24 @@ void tile(const Product* products, int count, int64_t panel, int panel_floats, f
     }
   }
   for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, sums[r][v]);
+    for (int v = 0; v < Vectors; ++v) {
+      float* out = c + r * ldc + v * kLanes;
+      if (start == Start::add) sums[r][v] += load(out);
+      if (start == Start::bias) sums[r][v] += load(bias + v * kLanes);
+      store(out, sums[r][v]);
+    }
 }
 
-// The same for A packed as Rows numbers for each k: what weight gradients use.
-template <int Rows, int Vectors>
-void tile_packed(const float* a, const float* b, int64_t depth, float* c, int64_t ldc, bool add) {
-  vec sums[Rows][Vectors];
-  for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < Vectors; ++v) sums[r][v] = add ? load(c + r * ldc + v * kLanes) : vec{};
+// Rows of a tile of a weight's gradient.
+constexpr int kWeightRows = kMostRows[3] >= 8 ? 8 : 4;
+
+// C[kWeightRows x panel] (+)= transpose(A) * B, A being packed as kWeightRows numbers for each k.
+template <int Vectors>
+void tile_transposed(const float* a, const float* b, int64_t depth, float* c, int64_t ldc,
+                     bool add) {
+  constexpr int Rows = kWeightRows;
+  vec sums[Rows][Vectors] = {};
+  claim<Rows, Vectors>(c, ldc);
   for (int64_t k = 0; k < depth; ++k) {
     vec row[Vectors];
 #pragma GCC unroll 3
@@ -82,32 +94,21 @@ void tile_packed(const float* a, const float* b, int64_t depth, float* c, int64_
     a += Rows;
   }
   for (int r = 0; r < Rows; ++r)
-    for (int v = 0; v < Vectors; ++v) store(c + r * ldc + v * kLanes, sums[r][v]);
+    for (int v = 0; v < Vectors; ++v) {
+      float* out = c + r * ldc + v * kLanes;
+      store(out, add ? load(out) + sums[r][v] : sums[r][v]);
+    }
 }
 
 using Tile = void (*)(const Product*, int, int64_t, int, float*, int64_t, Start, const float*);
 
-template <int Vectors>
+// The tile of so many rows, among those that the registers can hold.
+template <int Vectors, int Rows = kMostRows[Vectors]>
 Tile tile_for(int rows) {
-  constexpr int most = kMostRows[Vectors];
-  static constexpr Tile table[15] = {
-      nullptr,
-      tile<1, Vectors>,
-      tile<2, Vectors>,
-      tile<3, Vectors>,
-      tile<4, Vectors>,
-      tile<(most >= 5 ? 5 : 1), Vectors>,
-      tile<(most >= 6 ? 6 : 1), Vectors>,
-      tile<(most >= 7 ? 7 : 1), Vectors>,
-      tile<(most >= 8 ? 8 : 1), Vectors>,
-      tile<(most >= 9 ? 9 : 1), Vectors>,
-      tile<(most >= 10 ? 10 : 1), Vectors>,
-      tile<(most >= 11 ? 11 : 1), Vectors>,
-      tile<(most >= 12 ? 12 : 1), Vectors>,
-      tile<(most >= 13 ? 13 : 1), Vectors>,
-      tile<(most >= 14 ? 14 : 1), Vectors>,
-  };
-  return table[rows];
+  if constexpr (Rows == 1)
+    return tile<1, Vectors>;
+  else
+    return rows == Rows ? tile<Rows, Vectors> : tile_for<Vectors, Rows - 1>(rows);
 }
 
 // How many vectors a full panel has for blocks of this many rows: wide panels reuse each
@@ -130,9 +131,10 @@ inline int64_t packed_size(int64_t depth, int64_t columns) {
 }
 
 // C[rows x columns] over the panels first .. last, with `vectors` vectors in a full panel.
+// Where C's rows are too short for whole vectors, the last panel goes by way of `spare`.
 inline void multiply(const Product* products, int count, int64_t rows, int64_t columns,
                      int vectors, int64_t first, int64_t last, float* c, int64_t ldc, Start start,
-                     const float* bias) {
+                     const float* bias, float* spare) {
   if (rows <= 0) return;
   const int64_t all_vectors = vectors_of(columns);
   const int panel_floats = vectors * kLanes;
@@ -148,7 +150,14 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
       const Tile run = width == 3   ? tile_for<3>(height)
                        : width == 2 ? tile_for<2>(height)
                                     : tile_for<1>(height);
-      float* out = c + row * ldc + panel * panel_floats;
+      float* const place = c + row * ldc + panel * panel_floats;
+      const int64_t real = columns - panel * panel_floats;
+      const bool fits = panel * panel_floats + width * kLanes <= ldc;
+      float* out = fits ? place : spare;
+      const int64_t ld = fits ? ldc : width * kLanes;
+      if (!fits && start == Start::add)
+        for (int r = 0; r < height; ++r)
+          for (int64_t j = 0; j < real; ++j) out[r * ld + j] = place[r * ldc + j];
       const float* panel_bias = bias ? bias + panel * panel_floats : nullptr;
       Start begin = start;
       for (int done = 0; done < count;) {  // sums of very many products go in portions
@@ -157,10 +166,13 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
           shifted[i] = products[done + i];
           shifted[i].a += row * shifted[i].lda;
         }
-        run(shifted, portion, panel, panel_floats, out, ldc, begin, panel_bias);
+        run(shifted, portion, panel, panel_floats, out, ld, begin, panel_bias);
         begin = Start::add;
         done += portion;
       }
+      if (!fits)
+        for (int r = 0; r < height; ++r)
+          for (int64_t j = 0; j < real; ++j) place[r * ldc + j] = out[r * ld + j];
       row = next;
     }
   }
@@ -197,6 +209,20 @@ inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int
       }
     }
   }
+}
+
+// The same for all panels of a matrix whose rows are contiguous, going along the rows.
+inline void pack_rows(const float* w, int64_t row, int64_t depth, int64_t columns, int vectors,
+                      float* packed) {
+  const int64_t panel_floats = vectors * kLanes;
+  const int64_t whole = columns / panel_floats;
+  for (int64_t k = 0; k < depth; ++k)
+    for (int64_t panel = 0; panel < whole; ++panel)
+      for (int v = 0; v < vectors; ++v)
+        store(packed + (panel * depth + k) * panel_floats + v * kLanes,
+              load(w + k * row + panel * panel_floats + v * kLanes));
+  const int64_t panels = panels_of(columns, vectors);
+  if (whole < panels) pack(w, row, 1, depth, columns, vectors, whole, panels, packed);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ class Scratch {
 
 template <typename T>
 const T* as(const Ints& ints, size_t fields) {
-  static_assert(alignof(T) == alignof(int32_t));
+  static_assert(alignof(T) == alignof(int32_t), "tables are made of 32-bit integers");
   if (sizeof(T) != fields * sizeof(int32_t) || ints.size() % fields != 0)
     throw std::invalid_argument("a table of the program has the wrong shape");
   return reinterpret_cast<const T*>(ints.data());
@@ -127,7 +127,7 @@ class NativeProgram {
                        as<Term>(t[3], 3),
                        as<Projection>(t[4], 4),
                        count<Projection>(t[4]),
-                       as<WeightJob>(t[5], 4),
+                       as<WeightJob>(t[5], 5),
                        count<WeightJob>(t[5]),
                        as<BiasJob>(t[6], 2),
                        count<BiasJob>(t[6]),
@@ -193,8 +193,12 @@ class NativeProgram {
     const Core& core = *chosen;
     static thread_local Scratch scratch;
     call.scratch = scratch.get(core.scratch_floats(program_, call));
-    Barrier barrier{threads, 0, 0};
-    run_together(threads, [&](int thread) { core.run(program_, call, barrier, thread); });
+    Team shared{};
+    run_together(threads, [&](int thread, int team) {
+      Call mine = call;
+      mine.threads = team;
+      core.run(program_, mine, shared, thread);
+    });
   }
 
  private:
@@ -206,6 +210,7 @@ class NativeProgram {
 }  // namespace cellwright
 
 NB_MODULE(_native, m) {
+  nb::set_leak_warnings(false);
   using cellwright::NativeProgram;
   m.doc() = "The interpreter for cells: see cellwright.engine.native.";
   m.def("instruction_sets", &cellwright::instruction_sets,

@@ -1,5 +1,6 @@
 #include "pool.hpp"
 
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <atomic>
@@ -16,27 +17,59 @@ void cellwright_yield() { std::this_thread::yield(); }
 
 namespace {
 
+using Work = std::function<void(int, int)>;
+
+// -- torch's own threads ---------------------------------------------------------------
+//
+// torch has an OpenMP runtime in the process, whose threads stay awake for a while after
+// each operation. A second set of threads would fight with them for the cores, so where
+// the runtime's entry point can be found, its threads do the work.
+struct OpenMP {
+  void (*parallel)(void (*)(void*), void*, unsigned, unsigned);
+  int (*thread)();
+  int (*team)();
+};
+
+const OpenMP* find_openmp() {
+  static const OpenMP found = {
+      reinterpret_cast<decltype(OpenMP::parallel)>(dlsym(RTLD_DEFAULT, "GOMP_parallel")),
+      reinterpret_cast<decltype(OpenMP::thread)>(dlsym(RTLD_DEFAULT, "omp_get_thread_num")),
+      reinterpret_cast<decltype(OpenMP::team)>(dlsym(RTLD_DEFAULT, "omp_get_num_threads"))};
+  return found.parallel && found.thread && found.team ? &found : nullptr;
+}
+
+struct OpenMPJob {
+  const OpenMP* openmp;
+  const Work* work;
+};
+
+void run_openmp_job(void* data) {
+  const auto* job = static_cast<const OpenMPJob*>(data);
+  (*job->work)(job->openmp->thread(), job->openmp->team());
+}
+
+// -- threads of our own, elsewhere -----------------------------------------------------
+
 // Calls come in quick succession during training: look out for the next one for a while
 // before going to sleep.
 constexpr int kSpins = 4000;
 
 class Pool {
  public:
-  void run(int threads, const std::function<void(int)>& work) {
-    while (static_cast<int>(workers_.size()) < threads - 1) {
-      const int number = static_cast<int>(workers_.size()) + 1;
-      workers_.emplace_back([this, number, seen = round_.load()] { serve(number, seen); });
-      workers_.back().detach();
+  void run(int threads, const Work& work) {
+    while (static_cast<int>(workers_) < threads - 1) {
+      const int number = ++workers_;
+      std::thread([this, number, seen = round_.load()] { serve(number, seen); }).detach();
     }
     work_ = &work;
     threads_ = threads;
-    left_.store(static_cast<int>(workers_.size()), std::memory_order_relaxed);
+    left_.store(workers_, std::memory_order_relaxed);
     {
       const std::lock_guard<std::mutex> lock(mutex_);
       round_.fetch_add(1, std::memory_order_release);
     }
     wake_.notify_all();
-    work(0);
+    work(0, threads);
     for (int spins = 0; left_.load(std::memory_order_acquire) > 0; ++spins)
       if (spins > kSpins) std::this_thread::yield();
   }
@@ -50,17 +83,17 @@ class Pool {
         wake_.wait(lock, [&] { return round_.load(std::memory_order_relaxed) != seen; });
       }
       ++seen;
-      if (number < threads_) (*work_)(number);
+      if (number < threads_) (*work_)(number, threads_);
       left_.fetch_sub(1, std::memory_order_release);
     }
   }
 
-  std::vector<std::thread> workers_;
+  int workers_ = 0;
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<unsigned> round_{0};
   std::atomic<int> left_{0};
-  const std::function<void(int)>* work_ = nullptr;
+  const Work* work_ = nullptr;
   int threads_ = 0;
 };
 
@@ -82,13 +115,16 @@ void start_afresh() {
 
 }  // namespace
 
-void run_together(int threads, const std::function<void(int)>& work) {
+void run_together(int threads, const Work& work) {
   if (threads <= 1) {
-    work(0);
-    return;
+    work(0, 1);
+  } else if (const OpenMP* openmp = find_openmp()) {
+    OpenMPJob job{openmp, &work};
+    openmp->parallel(run_openmp_job, &job, static_cast<unsigned>(threads), 0);
+  } else {
+    const std::lock_guard<std::mutex> lock(*turn);
+    pool->run(threads, work);
   }
-  const std::lock_guard<std::mutex> lock(*turn);
-  pool->run(threads, work);
 }
 
 }  // namespace cellwright

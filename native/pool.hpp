@@ -1,12 +1,12 @@
-// A small pool of threads that lives as long as the process.
+// Threads for one call.
 #pragma once
 
 #include <functional>
 
 namespace cellwright {
 
-// Runs work(0) … work(threads - 1) at the same time, one of them on the calling thread, and
-// waits for all. Calls from several threads take turns.
-void run_together(int threads, const std::function<void(int)>& work);
+// Runs work(thread, team) for every thread of a team of at most `threads` at the same time,
+// one of them on the calling thread, and waits for all. The team may turn out smaller.
+void run_together(int threads, const std::function<void(int, int)>& work);
 
 }  // namespace cellwright

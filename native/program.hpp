@@ -76,12 +76,14 @@ struct Projection {
   int32_t term_count;
 };
 
-// One weight's gradient, after the loop: transpose(gradient) times operand.
+// Part of a weight's gradient, after the loop: transpose(gradient) times operand. Jobs of one
+// bundle stand together and are shared out together; all jobs of one weight are in one bundle.
 struct WeightJob {
   int32_t gradient;  // a stored buffer
   int32_t operand;   // a stored buffer
   int32_t shift;
   int32_t weight;
+  int32_t bundle;
 };
 
 struct BiasJob {
@@ -161,11 +163,11 @@ struct Call {
   bool split_columns;  // threads share columns of each product instead of rows of the batch
 };
 
-// Threads of one call meet here.
-struct Barrier {
-  int32_t size;
+// What the threads of one call share: a place to meet, and counters of claimed work.
+struct Team {
   int32_t arrived;
   int32_t generation;
+  int64_t claimed[2];
 };
 
 // Lets another thread run; outside the per-instruction-set files.
@@ -175,7 +177,7 @@ void cellwright_yield();
 struct Core {
   const char* name;
   int64_t (*scratch_floats)(const Program&, const Call&);
-  void (*run)(const Program&, const Call&, Barrier&, int thread);
+  void (*run)(const Program&, const Call&, Team&, int thread);
 };
 
 }  // namespace cellwright

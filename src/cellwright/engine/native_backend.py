@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from cellwright.cell import Cell
 from cellwright.engine import graph as graphs
 from cellwright.engine import torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.plan import Plan, StoredBuffer, make_plan
+from cellwright.engine.plan import Plan, make_plan
 
 try:
     from cellwright.engine import _native
@@ -37,11 +37,10 @@ def refusal(call: LayerCall) -> str | None:
     """Why this call cannot run here, or None if it can."""
     if _native is None:
         return "the core could not be built on this machine"
-    tensors = [call.x, *call.initial, *call.weights.values(), *call.biases.values()]
-    for tensor in tensors:
-        if tensor.device.type != "cpu":
+    for tensor in (call.x, *call.initial, *call.weights.values(), *call.biases.values()):
+        if not tensor.is_cpu:
             return f"it does not run on {tensor.device.type}"
-        if tensor.dtype != torch.float32:
+        if tensor.dtype is not torch.float32:
             return f"it computes in torch.float32, not {tensor.dtype}"
     if call.x.shape[1] == 0:
         return "the batch is empty"
@@ -100,11 +99,48 @@ def _tensors(call: LayerCall) -> list[Tensor]:
 # -- programs ------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Memory:
+    """Where a plan's stored buffers lie in the workspace, for given sizes."""
+
+    floats: int
+    offsets: list[int | str]  # bytes from the start, or whose tensor it is
+    row_lengths: list[int]
+    weight_bytes: int
+
+
 @dataclass
 class _Programs:
     plan: Plan
     forward: Any
     backward: Any
+    memory: dict[tuple[int, int, int, int], _Memory] = field(default_factory=dict)
+
+    def memory_for(self, steps: int, batch: int, hidden: int, input_size: int) -> _Memory:
+        """The layout for these sizes, worked out once."""
+        key = (steps, batch, hidden, input_size)
+        if key not in self.memory:
+            if len(self.memory) > 100:  # sequences of many different lengths
+                self.memory.clear()
+            self.memory[key] = _lay_out(self.plan, *key)
+        return self.memory[key]
+
+
+def _lay_out(plan: Plan, steps: int, batch: int, hidden: int, input_size: int) -> _Memory:
+    width = {graphs.HIDDEN: hidden, graphs.INPUT: input_size}
+    floats = 0
+    offsets: list[int | str] = []
+    row_lengths = []
+    for buffer in plan.stored:
+        row = _padded(width[buffer.width])
+        row_lengths.append(row)
+        if buffer.owner == "workspace":
+            offsets.append(4 * floats)
+            floats += (steps + buffer.lead) * batch * row
+        else:
+            offsets.append(buffer.owner)
+    weight_bytes = sum(4 * width[w.rows] * width[w.columns] for w in plan.graph.weights)
+    return _Memory(floats, offsets, row_lengths, weight_bytes)
 
 
 def _programs(cell: Cell, **flags: bool) -> _Programs:
@@ -190,6 +226,7 @@ class _Job:
         self.masks = (call.mask_hidden, call.mask_input)
         self.steps, self.batch = call.steps, call.x.shape[1]
         self.hidden, self.input = call.hidden_size, call.x.shape[2]
+        self.memory = programs.memory_for(self.steps, self.batch, self.hidden, self.input)
         self.workspace: Tensor | None = None
         self.padded_masks = [
             None if mask is None else F.pad(mask, (0, _padded(mask.shape[1]) - mask.shape[1]))
@@ -214,7 +251,7 @@ class _Job:
         """Outputs and final states; with `keep`, what backward needs stays in the workspace."""
         output = torch.empty(self.steps, self.batch, self.hidden)
         final = [torch.empty(self.batch, self.hidden) for _ in arguments.initial]
-        self.workspace = _workspaces.take(self._workspace_floats())
+        self.workspace = _workspaces.take(self.memory.floats)
         self._run(
             self.programs.forward,
             arguments,
@@ -240,11 +277,12 @@ class _Job:
         output = output.contiguous()
         final = [None if gradient is None else gradient.contiguous() for gradient in final]
         plan = self.programs.plan
+        shared = plan.adds_to_input_gradient
         owners = {buffer.owner for buffer in plan.stored}
         x_gradients = {
-            owner: torch.zeros(*arguments.x[0].shape[:2], _padded(self.input))
-            for owner in ("gradient of x", "gradient of masked x")
-            if owner in owners
+            f"gradient of {owner}": torch.zeros_like(tensor) if shared else torch.empty_like(tensor)
+            for owner, tensor in zip(("x", "masked x"), arguments.x, strict=True)
+            if f"gradient of {owner}" in owners
         }
         found = _Arguments(
             [x_gradients.get("gradient of x"), x_gradients.get("gradient of masked x")],
@@ -255,7 +293,7 @@ class _Job:
             [],
         )
         # Each row sums its own, so that the result does not depend on the threads.
-        theta_rows = torch.zeros(self.batch, plan.graph.theta_count)
+        theta_rows = torch.zeros(self.batch if arguments.theta else 0, plan.graph.theta_count)
         self._run(
             self.programs.backward,
             arguments,
@@ -268,12 +306,11 @@ class _Job:
             theta_gradient=theta_rows.data_ptr(),
         )
         self._release()
-        x = [
-            None if gradient is None or not need else gradient[..., : argument.shape[2]]
-            for gradient, argument, need in zip(found.x, arguments.x, needed.x, strict=True)
-        ]
-        theta = theta_rows.sum(0).split([len(t) for t in arguments.theta])
-        return found._replace(x=x, theta=list(theta)).flat
+        x = [g if need else None for g, need in zip(found.x, needed.x, strict=True)]
+        theta: list[Tensor] = []
+        if arguments.theta:
+            theta = list(theta_rows.sum(0).split([len(t) for t in arguments.theta]))
+        return found._replace(x=x, theta=theta).flat
 
     def _run(
         self,
@@ -285,8 +322,8 @@ class _Job:
     ) -> None:
         x, x_for_linears = arguments.x
         tensors = {"x": x, "masked x": x_for_linears, **buffers}
-        stored, row_lengths = self._memory(tensors)
-        theta = torch.cat(arguments.theta) if arguments.theta else torch.empty(0)
+        stored, row_lengths = self._stored(tensors)
+        theta = torch.cat(arguments.theta) if arguments.theta else _NOTHING
         threads = torch.get_num_threads()
         program.run(
             steps=self.steps,
@@ -302,40 +339,22 @@ class _Job:
             theta=theta.data_ptr(),
             initial=_addresses(arguments.initial),
             threads=threads,
-            split_columns=_split_columns(self.batch, threads, self._weight_bytes()),
+            split_columns=_split_columns(self.batch, threads, self.memory.weight_bytes),
             **{**_NO_OUTPUTS, **outputs},
         )
 
-    def _size(self, width: int) -> int:
-        return self.input if width == graphs.INPUT else self.hidden
-
-    def _weight_bytes(self) -> int:
-        """What one time step reads of weights."""
-        weights = self.programs.plan.graph.weights
-        return sum(4 * self._size(w.rows) * self._size(w.columns) for w in weights)
-
-    def _buffer_floats(self, buffer: StoredBuffer) -> int:
-        if buffer.owner != "workspace":
-            return 0
-        return (self.steps + buffer.lead) * self.batch * _padded(self._size(buffer.width))
-
-    def _workspace_floats(self) -> int:
-        return sum(map(self._buffer_floats, self.programs.plan.stored))
-
-    def _memory(self, tensors: Mapping[str, Tensor]) -> tuple[list[int], list[int]]:
+    def _stored(self, tensors: Mapping[str, Tensor]) -> tuple[list[int], list[int]]:
         """Addresses and row lengths of all stored buffers."""
         assert self.workspace is not None
-        addresses, row_lengths = [], []
-        next_free = self.workspace.data_ptr()
-        for buffer in self.programs.plan.stored:
-            if buffer.owner == "workspace":
-                addresses.append(next_free)
-                row_lengths.append(_padded(self._size(buffer.width)))
-                next_free += 4 * self._buffer_floats(buffer)
-            else:
-                tensor = tensors.get(buffer.owner)
-                addresses.append(0 if tensor is None else tensor.data_ptr())
-                row_lengths.append(0 if tensor is None else tensor.shape[2])
+        start = self.workspace.data_ptr()
+        addresses, row_lengths = [], self.memory.row_lengths.copy()
+        for i, offset in enumerate(self.memory.offsets):
+            if isinstance(offset, int):
+                addresses.append(start + offset)
+                continue
+            tensor = tensors.get(offset)
+            addresses.append(0 if tensor is None else tensor.data_ptr())
+            row_lengths[i] = 0 if tensor is None else tensor.shape[2]
         return addresses, row_lengths
 
     def _release(self) -> None:
@@ -363,6 +382,7 @@ class _Job:
         )
 
 
+_NOTHING = torch.empty(0)
 _NO_OUTPUTS: dict[str, Any] = {
     "weight_gradients": [],
     "bias_gradients": [],

@@ -7,6 +7,7 @@ the place of the sum itself.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -38,8 +39,8 @@ class Plan:
     groups: list[list[int]] = field(default_factory=list)
     forward: dict[str, Any] = field(default_factory=dict)
     backward: dict[str, Any] | None = None
-    recurrent_weights: int = 0
-    """How many matrices each time step multiplies by."""
+    adds_to_input_gradient: bool = False
+    """Whether the gradient of x is added to from several places, and so starts as zeros."""
 
 
 def make_plan(graph: Graph, *, train: bool, input_gradient: bool = False) -> Plan:
@@ -158,7 +159,6 @@ class _Planner:
                 arg = item.theta if item.op == "mix" else 0
                 code.elementwise(item.op, at(number), [at(i) for i in item.inputs], arg=arg)
             elif isinstance(item, Accumulator):
-                self.plan.recurrent_weights += len(item.terms)
                 started = bool(item.x_terms)
                 group = -1 if started else self.group.get(number, -1)
                 terms = [(at(i), weight) for i, weight in item.terms]
@@ -204,14 +204,13 @@ class _Planner:
                     bias_jobs += [gradient, self.group[number]]
             if self.dx_for_linears >= 0:
                 input_jobs = self._input_jobs(terms)
-        weight_jobs.sort(key=lambda job: (job[1], job[2]))
         return {
             "values": assembled.values,
             "steps": assembled.steps,
             "inputs": assembled.inputs,
             "terms": terms,
             "projections": projections,
-            "weight_jobs": [number for job in weight_jobs for number in job],
+            "weight_jobs": _bundled(weight_jobs),
             "bias_jobs": bias_jobs,
             "input_jobs": input_jobs,
             "stored": [n for b in self.plan.stored for n in (b.width, b.lead)],
@@ -238,7 +237,9 @@ class _Planner:
 
         The first may set its rows unless others, or elementwise steps, write there as well.
         """
-        shared = self.graph.input_history > 0 or self.dx_for_linears == self.dx and self.graph.reads_x
+        graph = self.graph
+        shared = graph.input_history > 0 or (graph.reads_x and not graph.masks_x)
+        self.plan.adds_to_input_gradient = shared or graph.reads_x
         by_shift: dict[int, list[tuple[int, int]]] = {}
         for number, item in self._sums():
             for shift, weight in item.x_terms:
@@ -249,6 +250,24 @@ class _Planner:
             for gradient, weight in pairs:
                 terms += [gradient, 0, weight]
         return jobs
+
+
+def _bundled(jobs: list[tuple[int, int, int, int]]) -> list[int]:
+    """Weight jobs in bundles: by operand, so that it is packed once for many weights.
+
+    A weight that several linears share has a bundle of its own.
+    """
+    uses = Counter(weight for _, _, _, weight in jobs)
+    bundles: dict[tuple[int, ...], list[tuple[int, int, int, int]]] = {}
+    for job in jobs:
+        _, operand, shift, weight = job
+        key = (operand, shift) if uses[weight] == 1 else (weight,)
+        bundles.setdefault(key, []).append(job)
+    table: list[int] = []
+    for number, bundle in enumerate(bundles.values()):
+        for job in bundle:
+            table += [*job, number]
+    return table
 
 
 def _runs(graph: Graph) -> list[list[int]]:

@@ -323,11 +323,11 @@ class Recurrent(nn.Module):
             x=x,
             x_for_linears=x if mask_input is None else x * mask_input,
             initial=initial,
-            weights=self._dropped(dict(weights.all_weights())),
-            biases=dict(weights.all_biases()),
+            weights=self._dropped(weights.weights()),
+            biases=weights.biases(),
             mask_hidden=mask_hidden,
             mask_input=mask_input,
-            theta={name: value.to(x) for name, value in theta.items()},
+            theta={name: value.to(x) for name, value in theta.items()} if theta else theta,
             active=None if ragged is None else ragged.active(x.shape[0] - cell.input_history),
         )
         return BACKENDS[self.backend](call)

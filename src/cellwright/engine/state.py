@@ -104,8 +104,7 @@ class StateShape:
         """The state from each layer-and-direction's final states, and each layer's past inputs."""
         history = self.state_history
         tensors = [
-            torch.stack([final[state * history] for final in finals])
-            for state in range(self.states)
+            _stacked([final[state * history] for final in finals]) for state in range(self.states)
         ]
         if history > 1:
             tensors += [
@@ -121,3 +120,8 @@ class StateShape:
     def on_batch(self, tensors: list[Tensor], order: Tensor) -> list[Tensor]:
         """The same state with its rows in another order."""
         return [tensor.index_select(tensor.dim() - 2, order) for tensor in tensors]
+
+
+def _stacked(tensors: list[Tensor]) -> Tensor:
+    """`torch.stack`, without the copy for one tensor."""
+    return tensors[0].unsqueeze(0) if len(tensors) == 1 else torch.stack(tensors)

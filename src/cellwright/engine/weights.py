@@ -7,7 +7,7 @@ cell names with a key is `bank.<key>`, whichever linear uses it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -51,12 +51,6 @@ class WeightBank(nn.Module):
         return known
 
 
-class _Linear(nn.Module):
-    """Holds the parameters of one linear."""
-
-    bias: nn.Parameter | None
-
-
 class LayerWeights(nn.Module):
     """The parameters of one layer in one direction."""
 
@@ -73,6 +67,7 @@ class LayerWeights(nn.Module):
         self._hidden_size = hidden_size
         self._init_range = init_range
         self._places: dict[tuple[str, int], tuple[str, str]] = {}
+        self._biased = [node.name for node in cell.nodes if node.op == "linear" and node.bias]
         if any(node.keys for node in cell.nodes):
             self.bank = bank if bank is not None else WeightBank(init_range)
         for node in cell.nodes:
@@ -82,7 +77,7 @@ class LayerWeights(nn.Module):
 
     def _add(self, cell: Cell, node: Node) -> None:
         rows = self._sizes[node.width]
-        holder = _Linear()
+        holder = nn.Module()
         seen: dict[str, int] = {}
         for position, name in enumerate(node.inputs):
             columns = self._sizes[cell.width(name)]
@@ -106,23 +101,17 @@ class LayerWeights(nn.Module):
             if not name.startswith("bank."):
                 _start(parameter, self._init_range, self._hidden_size)
 
-    def weight(self, linear: str, position: int) -> nn.Parameter:
-        """The matrix for a linear's input number `position`."""
-        module, name = self._places[linear, position]
-        parameter = getattr(self._modules[module], name)
-        assert isinstance(parameter, nn.Parameter)
-        return parameter
+    def weights(self) -> dict[tuple[str, int], Tensor]:
+        """Every matrix, by linear and input's position."""
+        modules: dict[str, Any] = self._modules
+        return {
+            at: modules[module]._parameters[name] for at, (module, name) in self._places.items()
+        }
 
-    def all_weights(self) -> Iterator[tuple[tuple[str, int], Tensor]]:
-        """Every matrix, by linear and position."""
-        for linear, position in self._places:
-            yield (linear, position), self.weight(linear, position)
-
-    def all_biases(self) -> Iterator[tuple[str, Tensor]]:
+    def biases(self) -> dict[str, Tensor]:
         """Every bias, by linear."""
-        for name, module in self._modules.items():
-            if isinstance(module, _Linear) and module._parameters.get("bias") is not None:
-                yield name, module._parameters["bias"]  # type: ignore[misc]
+        modules: dict[str, Any] = self._modules
+        return {name: modules[name]._parameters["bias"] for name in self._biased}
 
 
 def _start(parameter: nn.Parameter, init_range: float | None, hidden_size: int) -> None:
