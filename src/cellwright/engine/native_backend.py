@@ -25,7 +25,7 @@ except ImportError:  # the core could not be built: everything runs on torch
     _native = None  # type: ignore[assignment]
 
 _ROW = 16  # floats that rows of the core's memory are padded to
-_SPLIT_BYTES = 1_000_000  # from here on a step's weights no longer fit a core's cache
+_SPLIT_BYTES = 4_000_000  # from here on a step's weights do not nearly fit a core's cache
 
 
 def available() -> bool:
