@@ -2,7 +2,7 @@
 
 >>> import cellwright as cw
 >>> cw.zoo["gru"]
-<Cell 'gru', 13 nodes, inputs x h0>
+<Cell 'gru', 14 nodes, inputs x h0>
 """
 
 from typing import TYPE_CHECKING, Any

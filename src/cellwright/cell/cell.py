@@ -203,6 +203,10 @@ class Cell:
 
     def simplified(self) -> Cell:
         """An equivalent cell without dead nodes, identities and zeros."""
+        return self._simplified
+
+    @cached_property
+    def _simplified(self) -> Cell:
         from cellwright.cell.simplify import simplify
 
         return simplify(self)

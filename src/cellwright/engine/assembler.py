@@ -29,7 +29,7 @@ class Place(NamedTuple):
     """Where a value is: kind of memory, number there, steps back."""
 
     kind: int
-    index: int
+    number: int
     shift: int = 0
 
 
@@ -138,14 +138,14 @@ class Assembler:
             for value in set(values):
                 place = places[value]
                 if self.places[value] is None and place and touches[value][-1] == number:
-                    (ended if place.kind == BLOCK else free[CHUNK]).append(place.index)
+                    (ended if place.kind == BLOCK else free[CHUNK]).append(place.number)
         used = sorted(touches)
         renumbered = {value: i for i, value in enumerate(used)}
         table: list[int] = []
         for value in used:
             place = places[value]
             assert place is not None
-            table += [place.kind, place.index, place.shift, self.widths[value]]
+            table += [place.kind, place.number, place.shift, self.widths[value]]
         steps: list[int] = []
         inputs: list[int] = []
         for step in self.steps:

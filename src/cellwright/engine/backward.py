@@ -207,5 +207,3 @@ class _Backward:
             if self._wanted(number):
                 others = [self._value(i) for j, i in enumerate(inputs) if j != position]
                 self._contribute(number, "d_mul", [g, *others])
-
-

@@ -108,9 +108,7 @@ class _Builder:
     def __init__(self, cell: Cell, mask_hidden: bool, mask_input: bool) -> None:
         self.cell = cell
         self.masked = {HIDDEN: mask_hidden, INPUT: mask_input}
-        self.graph = Graph(
-            state_history=cell.state_history, input_history=cell.input_history
-        )
+        self.graph = Graph(state_history=cell.state_history, input_history=cell.input_history)
         self.value: dict[str, int] = {}
         self.masked_value: dict[int, int] = {}
         self.mask: dict[int, int] = {}
@@ -150,10 +148,9 @@ class _Builder:
     def _elementwise(self, node: Node) -> int:
         theta = -1
         if node.op == "mix":
-            begin, count = self.graph.thetas.setdefault(
+            theta, _ = self.graph.thetas.setdefault(
                 node.theta_name, (self.graph.theta_count, len(node.inputs))
             )
-            theta = begin
         width = _WIDTH[self.cell.width(node.name)]
         inputs = [self._read(name) for name in node.inputs]
         return self._add(Elementwise(node.name, node.op, inputs, width, theta))

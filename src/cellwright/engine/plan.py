@@ -112,9 +112,7 @@ class _Planner:
         self.sum_place[number] = self.place[number] = Place(STORED, buffer)
         # An operand must outlive its gradient: weight gradients come after the loop.
         keeps = self._is_operand(number)
-        self.gradient_buffer[number] = (
-            self._store(item.width) if keeps and self.train else buffer
-        )
+        self.gradient_buffer[number] = self._store(item.width) if keeps and self.train else buffer
         activation = self._only_activation(number)
         if activation is not None and activation not in self.place:
             self.place[activation] = Place(STORED, buffer)
@@ -185,7 +183,7 @@ class _Planner:
             for number, item in self._sums():
                 if item.x_terms:
                     projections += [
-                        self.sum_place[number].index,
+                        self.sum_place[number].number,
                         self.group.get(number, -1),
                         len(terms) // 3,
                         len(item.x_terms),
@@ -197,7 +195,7 @@ class _Planner:
                 gradient = self.gradient_buffer[number]
                 for operand, weight in item.terms:
                     place = self.place[operand]
-                    weight_jobs.append((gradient, place.index, place.shift, weight))
+                    weight_jobs.append((gradient, place.number, place.shift, weight))
                 for shift, weight in item.x_terms:
                     weight_jobs.append((gradient, self.x_for_linears, shift, weight))
                 if number in self.group:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -12,7 +12,14 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from cellwright.cell import Cell
 from cellwright.cell.names import parse_input
-from cellwright.engine import native_backend, torch_backend
+from cellwright.engine import from_torch, native_backend, torch_backend
+from cellwright.engine.checks import (
+    check_input,
+    check_rates,
+    check_sizes,
+    check_theta,
+    check_widths,
+)
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.ragged import Ragged
 from cellwright.engine.state import State, StateShape
@@ -77,22 +84,13 @@ class Recurrent(nn.Module):
         super().__init__()
         if not isinstance(cell, Cell):
             raise TypeError(f"cell must be a Cell, not {type(cell).__name__}")
-        for name, size in (
-            ("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers),
-        ):  # fmt: skip
-            if not isinstance(size, int) or isinstance(size, bool):
-                raise TypeError(f"{name} should be of type int, got: {type(size).__name__}")
-            if size <= 0:
-                raise ValueError(f"{name} must be greater than zero")
-        for name, rate in (
-            ("dropout", dropout), ("input_dropout", input_dropout),
-            ("hidden_dropout", hidden_dropout), ("weight_dropout", weight_dropout),
-        ):  # fmt: skip
-            if not 0 <= rate <= 1:
-                raise ValueError(
-                    f"{name} should be a number in range [0, 1] representing the probability "
-                    "of an element being zeroed"
-                )
+        check_sizes(input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
+        check_rates(
+            dropout=dropout,
+            input_dropout=input_dropout,
+            hidden_dropout=hidden_dropout,
+            weight_dropout=weight_dropout,
+        )
         if backend not in BACKENDS:
             raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
         self.cell = cell
@@ -108,14 +106,11 @@ class Recurrent(nn.Module):
         self.backend = backend
         self._live_cell = cell.simplified()
         directions = 2 if bidirectional else 1
-        if project_input:
-            self.projection = nn.Linear(input_size, hidden_size, bias=False)
+        self.projection = nn.Linear(input_size, hidden_size, bias=False) if project_input else None
         first = hidden_size if project_input else input_size
         widths = [first] + [directions * hidden_size] * (num_layers - 1)
-        self._check_widths(widths)
-        self._shape = StateShape.of(
-            self._live_cell, num_layers, directions, hidden_size, widths
-        )
+        check_widths(self._live_cell, widths, hidden_size)
+        self._shape = StateShape.of(self._live_cell, num_layers, directions, hidden_size, widths)
         for layer, width in enumerate(widths):
             for direction in range(directions):
                 name = _layer_name(layer, direction)
@@ -123,20 +118,19 @@ class Recurrent(nn.Module):
                 weights = LayerWeights(self._live_cell, width, hidden_size, init_range, part)
                 self.add_module(name, weights)
 
-    def _check_widths(self, widths: list[int]) -> None:
-        if not self._live_cell.needs_equal_widths:
-            return
-        for layer, width in enumerate(widths):
-            if width != self.hidden_size:
-                hint = (
-                    "; project_input=True puts a projection before the first layer"
-                    if layer == 0
-                    else ""
-                )
-                raise ValueError(
-                    "the cell uses x outside a linear, so its input must be as wide as its "
-                    f"hidden state, but layer {layer} has {width} and {self.hidden_size}{hint}"
-                )
+    @classmethod
+    def from_torch(cls, module: nn.RNNBase, **options: Any) -> Recurrent:
+        """The network that an `nn.LSTM`, `nn.GRU` or `nn.RNN` is, with its weights copied.
+
+        >>> lstm = nn.LSTM(3, 4)
+        >>> x = torch.randn(5, 2, 3)
+        >>> torch.allclose(Recurrent.from_torch(lstm)(x)[0], lstm(x)[0], atol=1e-6)
+        True
+        """
+        rnn = cls(**{**from_torch.arguments(module), **options})
+        rnn = rnn.to(next(module.parameters()))
+        rnn.load_state_dict(from_torch.parameters(module))
+        return rnn
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew, except those of a shared bank."""
@@ -196,26 +190,11 @@ class Recurrent(nn.Module):
             state = None if state is None else _each(state, lambda t: t.unsqueeze(-2))
         elif self.batch_first:
             x = x.transpose(0, 1)
-        self._check_input(x)
+        check_input(x, self.input_size, next(self.parameters(), None))
         output, new_state = self._forward_steps(x, state, lengths, theta or {})
         if alone:
             return output.squeeze(1), _each(new_state, lambda t: t.squeeze(-2))
         return (output.transpose(0, 1) if self.batch_first else output), new_state
-
-    def _check_input(self, x: Tensor) -> None:
-        weight = next(self.parameters(), None)
-        if weight is not None and x.dtype != weight.dtype:
-            raise ValueError(
-                f"RNN input dtype ({x.dtype}) does not match weight dtype ({weight.dtype}). "
-                f"Convert input: input.to({weight.dtype}), or convert model: model.to({x.dtype})"
-            )
-        if x.shape[2] != self.input_size:
-            raise RuntimeError(
-                "input.size(-1) must be equal to input_size. "
-                f"Expected {self.input_size}, got {x.shape[2]}"
-            )
-        if x.shape[0] == 0:
-            raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
     def _forward_packed(
         self,
@@ -227,7 +206,7 @@ class Recurrent(nn.Module):
         if lengths is not None:
             raise ValueError("a PackedSequence carries its own lengths: leave lengths out")
         x, packed_lengths = pad_packed_sequence(packed)
-        self._check_input(x)
+        check_input(x, self.input_size, next(self.parameters(), None))
         output, new_state = self._forward_steps(x, state, packed_lengths, theta or {})
         if packed.sorted_indices is not None:
             output = output.index_select(1, packed.sorted_indices)
@@ -251,9 +230,9 @@ class Recurrent(nn.Module):
             tensors = self._shape.zeros(batch, x)
         else:
             tensors = self._shape.checked(state, batch, x)
-        self._check_theta(theta)
-        if self.input_size != self._shape.input_sizes[0] or "projection" in self._modules:
-            x = cast(nn.Linear, self.projection)(x)
+        check_theta(self._live_cell, theta)
+        if self.projection is not None:
+            x = self.projection(x)
         if lengths is None:
             output, finals, past = self._layers(x, tensors, theta, None)
             return output, self._shape.joined(finals, past)
@@ -265,19 +244,6 @@ class Recurrent(nn.Module):
         joined = self._shape.joined(finals, past)
         new_state = _each(joined, lambda t: t.index_select(t.dim() - 2, undo))
         return output.index_select(1, undo), new_state
-
-    def _check_theta(self, theta: Mapping[str, Tensor]) -> None:
-        needed = {
-            node.theta_name: len(node.inputs) for node in self._live_cell.nodes if node.op == "mix"
-        }
-        for name, count in needed.items():
-            if name not in theta:
-                raise ValueError(f"the cell is a supernet: theta has no weights for mix {name!r}")
-            if theta[name].shape != (count,):
-                raise ValueError(
-                    f"theta[{name!r}] must have {count} numbers, one for each input, "
-                    f"got {tuple(theta[name].shape)}"
-                )
 
     def _layers(
         self, x: Tensor, tensors: list[Tensor], theta: Mapping[str, Tensor], ragged: Ragged | None
@@ -298,9 +264,7 @@ class Recurrent(nn.Module):
                     seen = torch.cat([before, seen])
                     past[-1].append(_last_inputs(seen, self._shape.input_history, ragged))
                 result = self._layer(layer, direction, seen, initial, theta, ragged)
-                outputs.append(
-                    result.output if backwards is None else backwards(result.output)
-                )
+                outputs.append(result.output if backwards is None else backwards(result.output))
                 finals.append(result.final)
             x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
         return x, finals, past

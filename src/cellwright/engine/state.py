@@ -78,9 +78,7 @@ class StateShape:
             if tuple(tensor.shape) != size:
                 raise RuntimeError(f"Expected {name} size {size}, got {list(tensor.shape)}")
             if tensor.dtype != like.dtype:
-                raise ValueError(
-                    f"{name} must have the type {like.dtype}, got type {tensor.dtype}"
-                )
+                raise ValueError(f"{name} must have the type {like.dtype}, got type {tensor.dtype}")
         return tensors
 
     def initial(self, tensors: list[Tensor], layer: int, direction: int) -> list[Tensor]:

@@ -46,9 +46,7 @@ def _moved_on(past: list[Tensor], new: Tensor, rows: int) -> list[Tensor]:
 class _Step:
     """The values of one time step, for the first `rows` rows."""
 
-    def __init__(
-        self, call: LayerCall, states: list[list[Tensor]], step: int, rows: int
-    ) -> None:
+    def __init__(self, call: LayerCall, states: list[list[Tensor]], step: int, rows: int) -> None:
         self.call = call
         self.states = states
         self.now = step + call.cell.input_history
@@ -74,7 +72,9 @@ class _Step:
         inputs = [self._value(name) for name in node.inputs]
         if node.op == "mix":
             theta = self.call.theta[node.theta_name]
-            return sum((t * a for t, a in zip(theta, inputs, strict=True)), start=theta.new_zeros(()))
+            return sum(
+                (t * a for t, a in zip(theta, inputs, strict=True)), start=theta.new_zeros(())
+            )
         if node.op == "zero":
             return self.call.initial[0].new_zeros(self.rows, self._width(node.name))
         assert node.spec.meaning is not None

@@ -46,7 +46,8 @@ class WeightBank(nn.Module):
             self.register_parameter(key, known)
         if known.shape != (rows, columns):
             raise ValueError(
-                f"the bank's weight {key!r} is {tuple(known.shape)}, the cell needs {(rows, columns)}"
+                f"the bank's weight {key!r} is {tuple(known.shape)}, "
+                f"the cell needs {(rows, columns)}"
             )
         return known
 

@@ -108,13 +108,9 @@ class _Maker:
             tag = f"{which}_{back}"
             linear = self.build.linear(f"{tag}_w", f"{history}@{back}", width=width)
             theta = f"theta_{tag}"
-            self.edges[theta] = tuple(
-                SupernetEdge(which, back, 0, op) for op in self.operations
-            )
+            self.edges[theta] = tuple(SupernetEdge(which, back, 0, op) for op in self.operations)
             steps.append(self._mix(tag, theta, self._candidates(tag, linear, value)))
-        return self.build.add(
-            f"{which}_hat", "mul", value, self.build.mean(f"{which}_gate", steps)
-        )
+        return self.build.add(f"{which}_hat", "mul", value, self.build.mean(f"{which}_gate", steps))
 
     def intra(self, nodes: int, edges: str, norm: bool, x: str, h: str) -> None:
         """Node 0 over x and h, then `nodes` nodes with every edge, then their mean."""
@@ -147,7 +143,9 @@ class _Maker:
                 SupernetEdge("intra", number, source, op) for op in self.operations
             )
             new = self._candidates(tag, z, value)
-            kept = [a if op == "none" else value for a, op in zip(new, self.operations, strict=True)]
+            kept = [
+                a if op == "none" else value for a, op in zip(new, self.operations, strict=True)
+            ]
             mixed = self._mix(f"new_{tag}", theta, new)
             carried = self._mix(f"carried_{tag}", theta, kept)
             parts.append(self.build.add(f"edge_{tag}", "blend", gate, mixed, carried))

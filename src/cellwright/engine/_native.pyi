@@ -1,0 +1,56 @@
+from collections.abc import Sequence
+
+def instruction_sets() -> list[str]: ...
+def use_instruction_set(name: str) -> None: ...
+
+class Program:
+    def __init__(
+        self,
+        *,
+        values: Sequence[int],
+        steps: Sequence[int],
+        inputs: Sequence[int],
+        terms: Sequence[int],
+        projections: Sequence[int],
+        weight_jobs: Sequence[int],
+        bias_jobs: Sequence[int],
+        input_jobs: Sequence[int],
+        stored: Sequence[int],
+        weight_rows: Sequence[int],
+        weight_columns: Sequence[int],
+        bias_group: Sequence[int],
+        group_width: Sequence[int],
+        blocks: int,
+        chunks: int,
+        states: int,
+        history: int,
+        thetas: int,
+        input_gradient: int,
+        backward: bool,
+    ) -> None: ...
+    def run(
+        self,
+        *,
+        steps: int,
+        batch: int,
+        hidden: int,
+        input: int,
+        active: Sequence[int] | None,
+        stored: Sequence[int],
+        stored_ld: Sequence[int],
+        constants: Sequence[int],
+        weights: Sequence[int],
+        biases: Sequence[int],
+        weight_gradients: Sequence[int],
+        bias_gradients: Sequence[int],
+        theta: int,
+        theta_gradient: int,
+        output: int,
+        output_gradient: int,
+        initial: Sequence[int],
+        final_states: Sequence[int],
+        final_gradients: Sequence[int],
+        initial_gradients: Sequence[int],
+        threads: int,
+        split_columns: bool,
+    ) -> None: ...

@@ -1,0 +1,242 @@
+"""One call of the native core: a layer's tensors, its two passes, and their memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from cellwright.engine import torch_backend
+from cellwright.engine.layer import LayerCall, LayerResult
+from cellwright.engine.native_memory import ROW, Memory, lay_out, padded, workspaces
+from cellwright.engine.plan import Plan
+
+if TYPE_CHECKING:
+    from cellwright.engine import _native
+
+_MOST_SIZES = 100  # layouts that are kept for one program
+
+
+@dataclass
+class Programs:
+    """A plan's programs, and the memory layouts for the sizes they were run with."""
+
+    plan: Plan
+    forward: _native.Program
+    backward: _native.Program | None
+    _memory: dict[tuple[int, int, int, int], Memory] = field(default_factory=dict)
+
+    def memory(self, steps: int, batch: int, hidden: int, input_size: int) -> Memory:
+        """The layout for these sizes, worked out once."""
+        key = (steps, batch, hidden, input_size)
+        if key not in self._memory:
+            if len(self._memory) >= _MOST_SIZES:  # sequences of many different lengths
+                self._memory.clear()
+            self._memory[key] = lay_out(self.plan, *key)
+        return self._memory[key]
+
+
+class Arguments(NamedTuple):
+    """The tensors of a call in the order of the plan, or their gradients, by kind."""
+
+    x: list[Any]
+    initial: list[Any]
+    weights: list[Any]
+    biases: list[Any]
+    theta: list[Any]
+
+    @property
+    def flat(self) -> list[Any]:
+        """All in one list."""
+        return [tensor for part in self for tensor in part]
+
+    def like(self, flat: Sequence[Any]) -> Arguments:
+        """Another list, cut into the same parts."""
+        parts, begin = [], 0
+        for part in self:
+            parts.append(list(flat[begin : begin + len(part)]))
+            begin += len(part)
+        return Arguments(*parts)
+
+
+class Job:
+    """One call: sizes, masks, and the memory that its passes share."""
+
+    def __init__(self, programs: Programs, call: LayerCall) -> None:
+        self.programs = programs
+        self.cell = call.cell
+        self.active = call.active
+        self.masks = (call.mask_hidden, call.mask_input)
+        self.steps, self.batch = call.steps, call.x.shape[1]
+        self.hidden, self.input = call.hidden_size, call.x.shape[2]
+        self.memory = programs.memory(self.steps, self.batch, self.hidden, self.input)
+        self.threads = 1
+        self.split_columns = False
+        self.workspace: Tensor | None = None
+        self.padded_masks = [
+            None if mask is None else F.pad(mask, (0, padded(mask.shape[1]) - mask.shape[1]))
+            for mask in self.masks
+        ]
+
+    def arguments(self, call: LayerCall) -> Arguments:
+        """The call's tensors as the core wants them."""
+        graph = self.programs.plan.graph
+        x = call.x.contiguous()
+        if graph.reads_x and self.input % ROW:
+            x = F.pad(x, (0, padded(self.input) - self.input))
+        return Arguments(
+            [x, call.x_for_linears.contiguous() if graph.masks_x else x],
+            [state.contiguous() for state in call.initial],
+            [call.weights[w.linear, w.position].contiguous() for w in graph.weights],
+            [call.biases[name].contiguous() for name in graph.biases],
+            [call.theta[name] for name in graph.thetas],
+        )
+
+    # -- the two passes ----------------------------------------------------------------
+
+    def forward(self, arguments: Arguments, *, keep: bool) -> tuple[Tensor, list[Tensor]]:
+        """Outputs and final states; with `keep`, what backward needs stays in the workspace."""
+        output = torch.empty(self.steps, self.batch, self.hidden)
+        final = [torch.empty(self.batch, self.hidden) for _ in arguments.initial]
+        self.workspace = workspaces.take(self.memory.floats)
+        self._run(
+            self.programs.forward,
+            arguments,
+            {},
+            output=output.data_ptr(),
+            final_states=_addresses(final),
+        )
+        if not keep:
+            self._release()
+        return output, final
+
+    def backward(
+        self,
+        arguments: Arguments,
+        needed: Arguments,
+        output: Tensor | None,
+        final: list[Tensor | None],
+    ) -> list[Tensor | None]:
+        """Gradients of the arguments, None where not needed."""
+        if self.workspace is None:  # a second backward pass: the first one used it up
+            self.forward(arguments, keep=True)
+        if output is None:
+            output = torch.zeros(self.steps, self.batch, self.hidden)
+        output = output.contiguous()
+        final = [None if gradient is None else gradient.contiguous() for gradient in final]
+        inputs = self._input_gradients(arguments)
+        initial, weights, biases = (
+            [torch.empty_like(t) if need else None for t, need in zip(*pair, strict=True)]
+            for pair in zip(arguments[1:4], needed[1:4], strict=True)
+        )
+        # Each row sums its own, so that the result does not depend on the threads.
+        thetas = self.programs.plan.graph.theta_count
+        theta_rows = torch.zeros(self.batch if thetas else 0, thetas)
+        self._run(
+            self.programs.backward,
+            arguments,
+            inputs,
+            output_gradient=output.data_ptr(),
+            final_gradients=_addresses(final),
+            initial_gradients=_addresses(initial),
+            weight_gradients=_addresses(weights),
+            bias_gradients=_addresses(biases),
+            theta_gradient=theta_rows.data_ptr(),
+        )
+        self._release()
+        x = [
+            inputs.get(f"gradient of {owner}") if need else None
+            for owner, need in zip(_X, needed.x, strict=True)
+        ]
+        theta: list[Tensor] = []
+        if thetas:
+            sizes = [len(t) for t in arguments.theta]
+            theta = list(torch.split(theta_rows.sum(0), sizes))
+        return Arguments(x, initial, weights, biases, theta).flat
+
+    def _input_gradients(self, arguments: Arguments) -> dict[str, Tensor]:
+        """Memory for the gradients of x that the plan asks for."""
+        plan = self.programs.plan
+        owners = {buffer.owner for buffer in plan.stored}
+        make = torch.zeros_like if plan.adds_to_input_gradient else torch.empty_like
+        return {
+            f"gradient of {owner}": make(tensor)
+            for owner, tensor in zip(_X, arguments.x, strict=True)
+            if f"gradient of {owner}" in owners
+        }
+
+    def _run(
+        self,
+        program: _native.Program | None,
+        arguments: Arguments,
+        buffers: dict[str, Tensor],
+        **results: Any,
+    ) -> None:
+        assert program is not None
+        assert self.workspace is not None
+        tensors = {**dict(zip(_X, arguments.x, strict=True)), **buffers}
+        stored, row_lengths = self.memory.addresses(self.workspace, tensors)
+        theta = torch.cat(arguments.theta) if arguments.theta else _NOTHING
+        program.run(
+            steps=self.steps,
+            batch=self.batch,
+            hidden=self.hidden,
+            input=self.input,
+            active=self.active,
+            stored=stored,
+            stored_ld=row_lengths,
+            constants=_addresses(self.padded_masks),
+            weights=_addresses(arguments.weights),
+            biases=_addresses(arguments.biases),
+            theta=theta.data_ptr(),
+            initial=_addresses(arguments.initial),
+            threads=self.threads,
+            split_columns=self.split_columns,
+            **{**_NO_RESULTS, **results},
+        )
+
+    def _release(self) -> None:
+        if self.workspace is not None:
+            workspaces.give_back(self.workspace)
+        self.workspace = None
+
+    def on_torch(self, arguments: Arguments) -> LayerResult:
+        """The same on the torch backend, for gradients of gradients."""
+        graph = self.programs.plan.graph
+        x, x_for_linears = (tensor[..., : self.input] for tensor in arguments.x)
+        return torch_backend.run(
+            LayerCall(
+                cell=self.cell,
+                x=x,
+                x_for_linears=x_for_linears,
+                initial=arguments.initial,
+                weights={at: arguments.weights[i] for at, i in graph.weight_of.items()},
+                biases=dict(zip(graph.biases, arguments.biases, strict=True)),
+                mask_hidden=self.masks[0],
+                mask_input=self.masks[1],
+                theta=dict(zip(graph.thetas, arguments.theta, strict=True)),
+                active=self.active,
+            )
+        )
+
+
+_X = ("x", "masked x")
+_NOTHING = torch.empty(0)
+_NO_RESULTS: dict[str, Any] = {
+    "weight_gradients": [],
+    "bias_gradients": [],
+    "theta_gradient": 0,
+    "output": 0,
+    "output_gradient": 0,
+    "final_states": [],
+    "final_gradients": [],
+    "initial_gradients": [],
+}
+
+
+def _addresses(tensors: Sequence[Tensor | None]) -> list[int]:
+    return [0 if tensor is None else tensor.data_ptr() for tensor in tensors]

@@ -1,0 +1,92 @@
+"""Memory of the native backend: what a plan's buffers need, and past calls' memory reused."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from cellwright.engine.graph import HIDDEN, INPUT
+from cellwright.engine.plan import Plan
+
+ROW = 16
+"""Floats that rows of the core's memory are padded to."""
+
+
+def padded(width: int) -> int:
+    """`width` rounded up to whole rows of the core's memory."""
+    return -(-width // ROW) * ROW
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Where a plan's stored buffers lie in the workspace, for given sizes."""
+
+    floats: int
+    offsets: tuple[int | str, ...]
+    """Bytes from the start, or the name of the tensor that holds the buffer."""
+    row_lengths: tuple[int, ...]
+    weight_bytes: int
+
+    def addresses(
+        self, workspace: Tensor, tensors: dict[str, Tensor]
+    ) -> tuple[list[int], list[int]]:
+        """Addresses and row lengths of all stored buffers."""
+        start = workspace.data_ptr()
+        addresses, row_lengths = [], list(self.row_lengths)
+        for i, offset in enumerate(self.offsets):
+            if isinstance(offset, int):
+                addresses.append(start + offset)
+                continue
+            tensor = tensors.get(offset)
+            addresses.append(0 if tensor is None else tensor.data_ptr())
+            row_lengths[i] = 0 if tensor is None else tensor.shape[2]
+        return addresses, row_lengths
+
+
+def lay_out(plan: Plan, steps: int, batch: int, hidden: int, input_size: int) -> Memory:
+    """The workspace of a plan for these sizes."""
+    width = {HIDDEN: hidden, INPUT: input_size}
+    floats = 0
+    offsets: list[int | str] = []
+    row_lengths = []
+    for buffer in plan.stored:
+        row = padded(width[buffer.width])
+        row_lengths.append(row)
+        if buffer.owner == "workspace":
+            offsets.append(4 * floats)
+            floats += (steps + buffer.lead) * batch * row
+        else:
+            offsets.append(buffer.owner)
+    weight_bytes = sum(4 * width[w.rows] * width[w.columns] for w in plan.graph.weights)
+    return Memory(floats, tuple(offsets), tuple(row_lengths), weight_bytes)
+
+
+class Workspaces:
+    """Memory of past calls, to be used again: fresh pages cost more than small cells do."""
+
+    _MOST = 4
+
+    def __init__(self) -> None:
+        self._free: list[Tensor] = []
+        self._lock = threading.Lock()
+
+    def take(self, floats: int) -> Tensor:
+        """Memory of at least this size, whatever is in it."""
+        with self._lock:
+            fitting = [t for t in self._free if floats <= t.numel() <= 2 * floats + 4096]
+            if fitting:
+                best = min(fitting, key=lambda t: t.numel())
+                self._free = [t for t in self._free if t is not best]
+                return best
+        return torch.empty(floats)
+
+    def give_back(self, memory: Tensor) -> None:
+        """Keep memory for a later call; the oldest goes when there is too much."""
+        with self._lock:
+            self._free = [*self._free[-self._MOST + 1 :], memory]
+
+
+workspaces = Workspaces()

@@ -1,0 +1,231 @@
+"""What the engine's tests share: running a module on a backend, and comparing what comes out."""
+
+from __future__ import annotations
+
+import copy
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cellwright.cell import Cell
+from cellwright.engine import Recurrent, native_backend
+
+Results = dict[str, Tensor | None]
+"""Outputs, states and gradients by name."""
+
+
+def on(module: Recurrent, backend: str) -> Recurrent:
+    """The same module with the same parameters' values on another backend."""
+    other = copy.deepcopy(module)
+    other.backend = backend
+    return other
+
+
+def as_tuple(state: Any) -> tuple[Tensor, ...]:
+    return (state,) if isinstance(state, Tensor) else tuple(state)
+
+
+@dataclass
+class Inputs:
+    """What a module is called with, and through which results the loss looks at it."""
+
+    x: Tensor
+    state: Any = None
+    lengths: Any = None
+    theta: Mapping[str, Tensor] = field(default_factory=dict)
+    loss: str = "output and state"
+    seed: int = 0
+
+    def at_leaf(self) -> Inputs:
+        """Copies that gradients can be asked of; those that need none stay so."""
+
+        def leaf(tensor: Tensor) -> Tensor:
+            return tensor.detach().clone().requires_grad_(tensor.requires_grad)
+
+        state = self.state
+        if state is not None:
+            state = leaf(state) if isinstance(state, Tensor) else tuple(map(leaf, state))
+        theta = {name: leaf(value) for name, value in self.theta.items()}
+        return replace(self, x=leaf(self.x), state=state, theta=theta)
+
+
+def call(module: Recurrent, inputs: Inputs) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """The output and the tensors of the state, with `inputs.seed` for all dropouts."""
+    torch.manual_seed(inputs.seed)
+    output, state = module(
+        inputs.x, inputs.state, lengths=inputs.lengths, theta=dict(inputs.theta)
+    )
+    return output, as_tuple(state)
+
+
+def run(module: Recurrent, inputs: Inputs) -> Results:
+    """Output, states, and the gradients of a fixed random projection of them."""
+    inputs = inputs.at_leaf()
+    module.zero_grad(set_to_none=True)
+    output, state = call(module, inputs)
+    results: Results = {"output": output.detach()}
+    results |= {f"state {i}": tensor.detach() for i, tensor in enumerate(state)}
+    watched = [output] * ("output" in inputs.loss) + [*state] * ("state" in inputs.loss)
+    generator = torch.Generator().manual_seed(1)
+    loss = sum(
+        ((t * torch.randn(t.shape, generator=generator)).sum() for t in watched),
+        start=torch.zeros(()),
+    )
+    if not loss.requires_grad:
+        return results
+    loss.backward()
+    results["gradient of x"] = inputs.x.grad
+    for i, tensor in enumerate(as_tuple(inputs.state) if inputs.state is not None else ()):
+        results[f"gradient of state {i}"] = tensor.grad
+    for name, tensor in inputs.theta.items():
+        results[f"gradient of theta {name}"] = tensor.grad
+    for name, parameter in module.named_parameters():
+        results[f"gradient of {name}"] = parameter.grad
+    return results
+
+
+def difference(one: Tensor | None, other: Tensor | None, rtol: float, atol: float) -> str | None:
+    """How two results differ beyond tolerance. No gradient is a gradient of zero.
+
+    The tolerance is relative to the largest finite number of the tensor, because sums of
+    many products lose digits in common. What is not finite must be the same.
+    """
+    if one is None and other is None:
+        return None
+    one = torch.zeros_like(other) if one is None else one  # type: ignore[arg-type]
+    other = torch.zeros_like(one) if other is None else other
+    if one.shape != other.shape:
+        return f"shapes {tuple(one.shape)} and {tuple(other.shape)}"
+    finite = torch.isfinite(one)
+    if not torch.equal(finite, torch.isfinite(other)):
+        return "other elements are finite"
+    if not torch.equal(one[~finite].nan_to_num(), other[~finite].nan_to_num()):
+        return "other infinities or NaNs"
+    if not finite.any():
+        return None
+    gap = (one[finite].double() - other[finite].double()).abs().max().item()
+    size = other[finite].double().abs().max().item()
+    return None if gap <= atol + rtol * size else f"gap {gap:.3g} at size {size:.3g}"
+
+
+def assert_same(
+    one: Results, other: Results, about: str = "", rtol: float = 1e-4, atol: float = 1e-6
+) -> None:
+    """Outputs, states and gradients agree."""
+    assert one.keys() == other.keys()
+    wrong = {
+        name: text
+        for name in one
+        if (text := difference(one[name], other[name], rtol, atol)) is not None
+    }
+    assert not wrong, f"{wrong}\n{about}"
+
+
+def assert_identical(one: Results, other: Results, about: str = "") -> None:
+    """The same bits, NaN being equal to itself."""
+    assert one.keys() == other.keys()
+    for name, value in one.items():
+        twin = other[name]
+        if value is None or twin is None:
+            assert value is twin, f"{name}: one has none\n{about}"
+            continue
+        same = torch.equal(value.contiguous().view(torch.int32), twin.contiguous().view(torch.int32))
+        assert same, f"{name} is not the same bit for bit\n{about}"
+
+
+def assert_native_is_torch(
+    module: Recurrent, inputs: Inputs, rtol: float = 1e-4, atol: float = 1e-6
+) -> None:
+    """Both backends agree about one call, and the core did run."""
+    about = describe(module, inputs)
+    expected = run(on(module, "torch"), inputs)
+    with core_calls() as calls:
+        found = run(on(module, "native"), inputs)
+    assert calls, f"the core was not called\n{about}"
+    assert_same(found, expected, about, rtol, atol)
+
+
+@contextmanager
+def core_calls() -> Iterator[list[Cell]]:
+    """The cells that the native core runs in this block."""
+    cells: list[Cell] = []
+    original = native_backend.run
+
+    def counted(layer_call: Any) -> Any:
+        cells.append(layer_call.cell)
+        return original(layer_call)
+
+    native_backend.run = counted
+    try:
+        yield cells
+    finally:
+        native_backend.run = original
+
+
+def describe(module: Recurrent, inputs: Inputs) -> str:
+    """Enough to build the failing call again."""
+    frozen = [name for name, p in module.named_parameters() if not p.requires_grad]
+    return (
+        f"{module}\nx {tuple(inputs.x.shape)} lengths {inputs.lengths} loss {inputs.loss!r} "
+        f"seed {inputs.seed} frozen {frozen}\n{module.cell.to_json(indent=None)}"
+    )
+
+
+def thetas(cell: Cell, generator: torch.Generator | None = None) -> dict[str, Tensor]:
+    """Random weights for every mix of a supernet, with gradients."""
+    sizes = {n.theta_name: len(n.inputs) for n in cell.simplified().nodes if n.op == "mix"}
+    return {
+        name: torch.softmax(torch.randn(size, generator=generator), 0).requires_grad_()
+        for name, size in sizes.items()
+    }
+
+
+def random_state(module: Recurrent, batch: int, grad: bool = True) -> Any:
+    """A carried state of small random numbers."""
+    zeros = module.zero_state(batch)
+
+    def drawn(tensor: Tensor) -> Tensor:
+        return (0.5 * torch.randn_like(tensor)).requires_grad_(grad)
+
+    return drawn(zeros) if isinstance(zeros, Tensor) else tuple(map(drawn, zeros))
+
+
+def random_case(cell: Cell, rng: random.Random) -> tuple[Recurrent, Inputs]:
+    """A module around the cell and a call of it, of random sizes and settings."""
+    torch.manual_seed(rng.randrange(2**31))
+    hidden = rng.choice((1, 2, 3, 5, 16, 17, 33, 50))
+    width = rng.choice((1, 3, 4, 16, 19, 33))
+    layers, directions = rng.choice(((1, 1),) * 4 + ((1, 2), (2, 1), (2, 2), (3, 1), (3, 2)))
+    options: dict[str, Any] = {}
+    if cell.simplified().needs_equal_widths:
+        options["project_input"] = rng.random() < 0.5
+        width = width if options["project_input"] else hidden
+        directions = directions if layers == 1 else 1
+    for name in ("dropout", "input_dropout", "hidden_dropout", "weight_dropout"):
+        options[name] = rng.choice((0.0, 0.0, 0.3))
+    module = Recurrent(
+        cell, width, hidden, layers, bidirectional=directions == 2,
+        init_range=rng.choice((None, 0.3)) if hidden > 16 else 0.4, **options,
+    )  # fmt: skip
+    for parameter in module.parameters():
+        parameter.requires_grad_(rng.random() < 0.9)
+    steps, batch = rng.choice((1, 2, 3, 5, 9)), rng.choice((1, 2, 3, 5, 13, 20))
+    lengths = [rng.randint(1, steps) for _ in range(batch)] if rng.random() < 0.4 else None
+    inputs = Inputs(
+        torch.randn(steps, batch, width).requires_grad_(rng.random() < 0.7),
+        random_state(module, batch, grad=rng.random() < 0.7) if _has_parameters(module) and rng.random() < 0.6 else None,
+        lengths,
+        thetas(cell) if cell.is_supernet else {},
+        rng.choice(("output and state",) * 3 + ("output", "state")),
+        rng.randrange(2**31),
+    )
+    return module, inputs
+
+
+def _has_parameters(module: nn.Module) -> bool:
+    return next(module.parameters(), None) is not None
