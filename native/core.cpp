@@ -19,7 +19,8 @@ using namespace cellwright;
 constexpr int64_t kDepthFloats = 200000;  // of a weight gradient's operands taken at a time
 constexpr int64_t kRowBlock = 63;         // rows of all time steps taken at a time
 constexpr int64_t kPieceTiles = 80;       // tiles of a weight gradient taken at a time
-constexpr int64_t kChunkBytes = 24 * 1024;
+constexpr int64_t kChunkBytes = 32 * 1024;  // of values that should stay in the first cache
+constexpr int64_t kChunkFloats = 1024;      // but an operation is worth starting only for so many
 
 void wait(Team& team, int threads) {
   if (threads == 1) return;
@@ -197,7 +198,8 @@ Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
   m.widest = m.ld[0] > m.ld[1] ? m.ld[0] : m.ld[1];
   const int64_t row_bytes = (p.chunk_count + 2) * m.widest * 4;
   m.chunk_rows = kChunkBytes / row_bytes;
-  if (m.chunk_rows < 1) m.chunk_rows = 1;
+  const int64_t least = (kChunkFloats + m.widest - 1) / m.widest;
+  if (m.chunk_rows < least) m.chunk_rows = least;
   if (m.chunk_rows > c.batch) m.chunk_rows = c.batch;
   const int64_t rows = c.split_columns ? c.batch : (c.batch + c.threads - 1) / c.threads;
   m.vectors = panel_vectors(rows);
@@ -542,8 +544,8 @@ void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int
     case Op::d_theta: {
       float* to = m.c.theta_gradient + first * m.p.theta_count + s.arg;
       for (int64_t r = 0; r < rows; ++r)
-        to[r * m.p.theta_count] += row_dot(m.inputs[0] + r * row, m.inputs[1] + r * row,
-                                           span.columns);
+        row_dots(to + r * m.p.theta_count, m.inputs[0] + r * row, m.inputs + 1,
+                 s.input_count - 1, r * row, span.columns);
       return;
     }
     case Op::norm: return norm_rows(row_of(m, s.out, first), span, s.accumulate);

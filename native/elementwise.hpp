@@ -165,6 +165,31 @@ inline float row_dot(const float* a, const float* b, int64_t columns) {
   return sum(total) + rest;
 }
 
+// out[j] += the dot product of g with each of `count` rows.
+inline void row_dots(float* out, const float* g, const float* const* in, int count, int64_t at,
+                     int64_t columns) {
+  constexpr int kTogether = 4;
+  for (int first = 0; first < count; first += kTogether) {
+    const int some = count - first < kTogether ? count - first : kTogether;
+    if (some < kTogether) {
+      for (int j = first; j < count; ++j) out[j] += row_dot(g, in[j] + at, columns);
+      return;
+    }
+    const float* a[kTogether] = {in[first] + at, in[first + 1] + at, in[first + 2] + at,
+                                 in[first + 3] + at};
+    vec totals[kTogether] = {};
+    int64_t i = 0;
+    for (; i + kLanes <= columns; i += kLanes) {
+      const vec v = load(g + i);
+      for (int j = 0; j < kTogether; ++j) totals[j] += v * load(a[j] + i);
+    }
+    float rest[kTogether] = {};
+    for (; i < columns; ++i)
+      for (int j = 0; j < kTogether; ++j) rest[j] += g[i] * a[j][i];
+    for (int j = 0; j < kTogether; ++j) out[first + j] += sum(totals[j]) + rest[j];
+  }
+}
+
 // Mean and 1 / sd of a row, for `norm`.
 inline void row_moments(const float* a, int64_t columns, float& mean, float& scale) {
   mean = row_sum(a, columns) / static_cast<float>(columns);

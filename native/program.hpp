@@ -45,7 +45,7 @@ enum class Op : int32_t {
   d_relu,         // g where y > 0
   d_leaky_relu,   // g where y > 0, else 0.01 g
   d_mix,          // theta[arg] * g
-  d_theta,        // the sum of g * a, into the row's theta gradient number arg
+  d_theta,        // the sums of g * a, for each a into the row's theta gradients from arg on
   d_norm,         // inputs g and a
   // The two ends: the caller's tensors have unpadded rows.
   write_output = 64,  // from the first input

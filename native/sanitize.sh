@@ -14,14 +14,15 @@ export ASAN_OPTIONS=detect_leaks=0:abort_on_error=1
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 "$python" - "$target" "${@:-tests/engine}" <<'PYTHON'
 import sys
+from pathlib import Path
 
 target, *arguments = sys.argv[1:]
 # An editable installation would come before the sanitized one.
 sys.meta_path = [f for f in sys.meta_path if "Redirect" not in type(f).__name__]
-sys.path.insert(0, target)
+sys.path.insert(0, str(Path(target).resolve()))
 import cellwright.engine._native as core
 import pytest
 
-assert core.__file__.startswith(sys.path[0]), core.__file__
+assert Path(core.__file__).is_relative_to(Path(target).resolve()), core.__file__
 sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *arguments]))
 PYTHON

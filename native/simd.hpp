@@ -58,9 +58,11 @@ inline vec tanh(vec x) {
 }
 
 inline float sum(vec v) {
-  float total = 0;
-  for (int i = 0; i < kLanes; ++i) total += v[i];
-  return total;
+  float lanes[kLanes];
+  store(lanes, v);
+  for (int width = kLanes / 2; width > 0; width /= 2)
+    for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
+  return lanes[0];
 }
 
 }  // namespace

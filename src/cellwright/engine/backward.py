@@ -187,10 +187,10 @@ class _Backward:
                 self._contribute(one, "d_mul", [g, self._value(gate)])
                 self._contribute(other, "d_blend_rest", [g, self._value(gate)])
             case "mix":
+                values = [g, *(self._value(i) for i in inputs)]
+                self.code.elementwise("d_theta", -1, values, arg=item.theta)
                 for k, i in enumerate(inputs):
                     self._contribute(i, "d_mix", [g], arg=item.theta + k)
-                    code_inputs = [g, self._value(i)]
-                    self.code.elementwise("d_theta", -1, code_inputs, arg=item.theta + k)
             case "norm":
                 self._contribute(inputs[0], "d_norm", [g, self._value(inputs[0])])
             case "zero":

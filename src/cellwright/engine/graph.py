@@ -8,6 +8,7 @@ apart, because they can be had for all time steps at once.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from cellwright.cell import Cell, Node
 from cellwright.cell.names import parse_input
@@ -61,6 +62,15 @@ class Weight:
     columns: int
 
 
+class ThetaTerm(NamedTuple):
+    """A mix's weight at `position` of the caller's θ is added to the core's θ `number`."""
+
+    mix: str
+    theta: str
+    position: int
+    number: int
+
+
 @dataclass
 class Graph:
     """Items in topological order; an item's number is its place."""
@@ -71,7 +81,10 @@ class Graph:
     """The number of the matrix for each linear and input's position."""
     biases: list[str] = field(default_factory=list)
     bias_widths: list[int] = field(default_factory=list)
-    thetas: dict[str, tuple[int, int]] = field(default_factory=dict)
+    thetas: list[ThetaTerm] = field(default_factory=list)
+    """What the numbers θ are made of."""
+    theta_count: int = 0
+    """How many numbers θ all mixes need."""
     states: list[int] = field(default_factory=list)
     output: int = -1
     state_history: int = 1
@@ -80,11 +93,6 @@ class Graph:
     """Whether x is used outside a linear."""
     masks_x: bool = False
     """Whether linears read x through a dropout mask."""
-
-    @property
-    def theta_count(self) -> int:
-        """How many numbers θ all mixes need."""
-        return sum(count for _, count in self.thetas.values())
 
     def consumers(self) -> list[list[int]]:
         """For each item, the numbers of the items that read it, once per use."""
@@ -146,14 +154,25 @@ class _Builder:
         return self.value[name]
 
     def _elementwise(self, node: Node) -> int:
-        theta = -1
-        if node.op == "mix":
-            theta, _ = self.graph.thetas.setdefault(
-                node.theta_name, (self.graph.theta_count, len(node.inputs))
-            )
         width = _WIDTH[self.cell.width(node.name)]
+        if node.op == "mix":
+            return self._mix(node, width)
         inputs = [self._read(name) for name in node.inputs]
-        return self._add(Elementwise(node.name, node.op, inputs, width, theta))
+        return self._add(Elementwise(node.name, node.op, inputs, width))
+
+    def _mix(self, node: Node, width: int) -> int:
+        """A mix of distinct values: zeros are left out, and weights of equal values added."""
+        numbers: dict[int, int] = {}
+        first = self.graph.theta_count
+        for position, name in enumerate(node.inputs):
+            if name in self.cell and self.cell.node(name).op == "zero":
+                continue
+            number = numbers.setdefault(self._read(name), first + len(numbers))
+            self.graph.thetas.append(ThetaTerm(node.name, node.theta_name, position, number))
+        if not numbers:
+            return self._add(Elementwise(node.name, "zero", [], width))
+        self.graph.theta_count += len(numbers)
+        return self._add(Elementwise(node.name, "mix", list(numbers), width, first))
 
     def _accumulator(self, name: str, linears: list[Node]) -> int:
         result = Accumulator(name, _WIDTH[linears[0].width])

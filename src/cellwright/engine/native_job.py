@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from cellwright.cell import Cell
 from cellwright.engine import torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_memory import ROW, Memory, lay_out, padded, workspaces
@@ -93,8 +94,24 @@ class Job:
             [state.contiguous() for state in call.initial],
             [call.weights[w.linear, w.position].contiguous() for w in graph.weights],
             [call.biases[name].contiguous() for name in graph.biases],
-            [call.theta[name] for name in graph.thetas],
+            self._theta(call),
         )
+
+    def _theta(self, call: LayerCall) -> list[Tensor]:
+        """The numbers θ of all mixes in one tensor."""
+        graph = self.programs.plan.graph
+        if not graph.theta_count:
+            return []
+        begin: dict[str, int] = {}
+        parts: list[Tensor] = []
+        for term in graph.thetas:
+            if term.theta not in begin:
+                begin[term.theta] = sum(map(len, parts))
+                parts.append(call.theta[term.theta])
+        chosen = torch.tensor([begin[term.theta] + term.position for term in graph.thetas])
+        numbers = torch.tensor([term.number for term in graph.thetas])
+        zeros = call.x.new_zeros(graph.theta_count)
+        return [zeros.index_add(0, numbers, torch.cat(parts)[chosen])]
 
     # -- the two passes ----------------------------------------------------------------
 
@@ -152,10 +169,7 @@ class Job:
             inputs.get(f"gradient of {owner}") if need else None
             for owner, need in zip(_X, needed.x, strict=True)
         ]
-        theta: list[Tensor] = []
-        if thetas:
-            sizes = [len(t) for t in arguments.theta]
-            theta = list(torch.split(theta_rows.sum(0), sizes))
+        theta = [theta_rows.sum(0)] if thetas else []
         return Arguments(x, initial, weights, biases, theta).flat
 
     def _input_gradients(self, arguments: Arguments) -> dict[str, Tensor]:
@@ -180,7 +194,6 @@ class Job:
         assert self.workspace is not None
         tensors = {**dict(zip(_X, arguments.x, strict=True)), **buffers}
         stored, row_lengths = self.memory.addresses(self.workspace, tensors)
-        theta = torch.cat(arguments.theta) if arguments.theta else _NOTHING
         program.run(
             steps=self.steps,
             batch=self.batch,
@@ -192,7 +205,7 @@ class Job:
             constants=_addresses(self.padded_masks),
             weights=_addresses(arguments.weights),
             biases=_addresses(arguments.biases),
-            theta=theta.data_ptr(),
+            theta=arguments.theta[0].data_ptr() if arguments.theta else 0,
             initial=_addresses(arguments.initial),
             threads=self.threads,
             split_columns=self.split_columns,
@@ -208,9 +221,10 @@ class Job:
         """The same on the torch backend, for gradients of gradients."""
         graph = self.programs.plan.graph
         x, x_for_linears = (tensor[..., : self.input] for tensor in arguments.x)
+        cell, theta = self._unmerged_theta(arguments)
         return torch_backend.run(
             LayerCall(
-                cell=self.cell,
+                cell=cell,
                 x=x,
                 x_for_linears=x_for_linears,
                 initial=arguments.initial,
@@ -218,14 +232,29 @@ class Job:
                 biases=dict(zip(graph.biases, arguments.biases, strict=True)),
                 mask_hidden=self.masks[0],
                 mask_input=self.masks[1],
-                theta=dict(zip(graph.thetas, arguments.theta, strict=True)),
+                theta=theta,
                 active=self.active,
             )
         )
 
+    def _unmerged_theta(self, arguments: Arguments) -> tuple[Cell, dict[str, Tensor]]:
+        """The cell with a θ of its own for each mix, and those θ: merged weights stand once."""
+        if not arguments.theta:
+            return self.cell, {}
+        places: dict[int, tuple[str, int]] = {}
+        for term in self.programs.plan.graph.thetas:
+            places.setdefault(term.number, (term.mix, term.position))
+        nodes = [replace(node, theta=None) for node in self.cell.nodes]
+        theta = {
+            node.name: [torch.zeros(())] * len(node.inputs) for node in nodes if node.op == "mix"
+        }
+        for number, (mix, position) in places.items():
+            theta[mix][position] = arguments.theta[0][number]
+        cell = Cell(nodes, self.cell.states, self.cell.output)
+        return cell, {name: torch.stack(values) for name, values in theta.items()}
+
 
 _X = ("x", "masked x")
-_NOTHING = torch.empty(0)
 _NO_RESULTS: dict[str, Any] = {
     "weight_gradients": [],
     "bias_gradients": [],
