@@ -22,6 +22,8 @@ constexpr int64_t kPieceTiles = 80;       // tiles of a weight gradient taken at
 constexpr int64_t kChunkBytes = 32 * 1024;  // of values that should stay in the first cache
 constexpr int64_t kChunkFloats = 1024;      // but an operation is worth starting only for so many
 
+constexpr int kBarrierSpins = 2000;  // longer waits mean that the other thread is not running
+
 void wait(Team& team, int threads) {
   if (threads == 1) return;
   const int32_t generation = __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE);
@@ -35,7 +37,7 @@ void wait(Team& team, int threads) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #endif
-    if (spins > 20000) cellwright_yield();
+    if (spins > kBarrierSpins) cellwright_yield();
   }
 }
 

@@ -46,6 +46,10 @@ class Node:
         """The name under which a `mix` finds its weights."""
         return self.theta if self.theta is not None else self.name
 
+    def reading(self, inputs: tuple[str, ...]) -> Node:
+        """The same node over other inputs; itself if they are the same."""
+        return self if inputs == self.inputs else replace(self, inputs=inputs)
+
 
 _NO_NOTES: Mapping[str, Any] = types.MappingProxyType({})
 

@@ -29,7 +29,7 @@ def simplify(cell: Cell) -> Cell:
     kept: dict[str, Node] = {}
     for node in cell.nodes:
         inputs = tuple(value.get(name, name) for name in node.inputs)
-        folded = _fold(replace(node, inputs=inputs), cell)
+        folded = _fold(node.reading(inputs), cell)
         if isinstance(folded, str):
             value[node.name] = folded
         else:
@@ -122,7 +122,7 @@ def _with_zeros(nodes: list[Node], roots: list[str], cell: Cell) -> list[Node]:
     if wide:
         zeros.append(Node(names[_ZEROS["input"]], "zero", (wide[0],)))
     return zeros + [
-        replace(node, inputs=tuple(names.get(name, name) for name in node.inputs)) for node in nodes
+        node.reading(tuple(names.get(name, name) for name in node.inputs)) for node in nodes
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
 from cellwright.cell.cell import Node
@@ -142,7 +142,7 @@ def _resolve_inputs(node: Node, names: set[str], states: int) -> Node:
                 f"node {node.name!r}: {name!r} reaches back more than {MAX_HISTORY} steps"
             )
         resolved.append(known.name)
-    return replace(node, inputs=tuple(resolved))
+    return node.reading(tuple(resolved))
 
 
 def _check_states(states: Sequence[str], output: str | None, names: set[str]) -> str:

@@ -23,6 +23,7 @@ except ImportError:  # the core could not be built: everything runs on torch
     _native = None
 
 _SPLIT_BYTES = 4_000_000  # from here on a step's weights do not nearly fit a core's cache
+_THREAD_WORK = 1_000_000  # multiply-adds for which waking another thread pays
 
 
 def available() -> bool:
@@ -77,7 +78,8 @@ def run(call: LayerCall) -> LayerResult:
         input_gradient=learns and (call.x.requires_grad or call.x_for_linears.requires_grad),
     )
     job = Job(programs, call)
-    job.threads = torch.get_num_threads()
+    work = job.steps * job.batch * job.memory.weight_bytes // 4
+    job.threads = min(torch.get_num_threads(), 1 + work // _THREAD_WORK)
     job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
     arguments = job.arguments(call)
     if not learns:
@@ -94,9 +96,13 @@ def _tensors(call: LayerCall) -> list[Tensor]:
 
 
 def _split_columns(batch: int, threads: int, weight_bytes: int) -> bool:
-    """Whether threads share columns: few rows each, and weights that do not fit a cache."""
+    """Whether threads share columns: few rows each, and weights that do not fit a cache.
+
+    They then wait for each other after every product, which pays only for large ones.
+    """
     rows = batch / threads
-    return threads > 1 and (rows < 4 or (rows <= 16 and weight_bytes > _SPLIT_BYTES))
+    limit = _SPLIT_BYTES / 4 if rows < 4 else _SPLIT_BYTES
+    return threads > 1 and rows <= 16 and weight_bytes > limit
 
 
 def _programs(cell: Cell, **flags: bool) -> Programs:
