@@ -97,28 +97,27 @@ class Pool {
   int threads_ = 0;
 };
 
-// A forked child has none of the threads, and perhaps a locked mutex: it starts afresh. The
-// old pool is left alone, because its threads may still be looking at it.
-Pool* pool = nullptr;
-std::mutex* turn = nullptr;
+// A forked child has none of the threads, and perhaps a locked mutex: it starts afresh, with
+// threads of its own, because GNU's OpenMP runtime waits for its lost threads forever. The
+// old pool is left alone.
+Pool* pool = new Pool;
+std::mutex* turn = new std::mutex;
+bool is_forked = false;
 
 void start_afresh() {
   pool = new Pool;
   turn = new std::mutex;
+  is_forked = true;
 }
 
-[[maybe_unused]] const bool ready = [] {
-  start_afresh();
-  pthread_atfork(nullptr, nullptr, start_afresh);
-  return true;
-}();
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, start_afresh);
 
 }  // namespace
 
 void run_together(int threads, const Work& work) {
   if (threads <= 1) {
     work(0, 1);
-  } else if (const OpenMP* openmp = find_openmp()) {
+  } else if (const OpenMP* openmp = is_forked ? nullptr : find_openmp()) {
     OpenMPJob job{openmp, &work};
     openmp->parallel(run_openmp_job, &job, static_cast<unsigned>(threads), 0);
   } else {
