@@ -1,0 +1,253 @@
+"""What is measured: the cells, and for each of them who runs it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from plain import DartsLoop, EngineWeights, GruLoop, LstmLoop, PlainLoop, RecipeLoop
+from plain_supernets import DartsSupernetLoop, EssSupernetLoop
+from torch import Tensor, nn
+
+import cellwright as cw
+from cellwright.cell import Cell
+from cellwright.cell.listings import nas_bench_nlp
+from cellwright.cell.listings.darts import OPERATIONS
+from cellwright.cell.listings.published import DARTS_V1, ENAS
+from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
+
+
+def _recipe(text: str) -> dict[str, dict[str, Any]]:
+    """A recipe from lines `name = operation input input …`."""
+    recipe = {}
+    for line in text.strip().splitlines():
+        name, _, rest = line.partition("=")
+        op, *inputs = rest.split()
+        recipe[name.strip()] = {"op": op, "input": inputs}
+    return recipe
+
+
+NAS_BENCH_NLP_24 = _recipe("""
+    l1 = linear x h_prev_0
+    a1 = activation_sigm l1
+    l2 = linear x h_prev_0 h_prev_1
+    a2 = activation_tanh l2
+    l3 = linear x h_prev_2
+    a3 = activation_sigm l3
+    kept = blend a1 a2 h_prev_0
+    l4 = linear a2 h_prev_1
+    a4 = activation_leaky_relu l4
+    l5 = linear x a4
+    a5 = activation_tanh l5
+    h_new_1 = blend a3 a5 h_prev_1
+    l6 = linear h_prev_2 a5 a1
+    a6 = activation_sigm l6
+    faded = elementwise_prod a6 h_prev_2
+    l7 = linear x a2
+    a7 = activation_tanh l7
+    h_new_2 = blend a6 a7 faded
+    l8 = linear a7 h_prev_0
+    a8 = activation_leaky_relu l8
+    gated = elementwise_prod a3 a2
+    lifted = elementwise_prod a8 a5
+    added = elementwise_sum gated lifted
+    h_new_0 = blend a6 added kept
+""")
+"""A cell of NAS-Bench-NLP's space at its largest: 24 nodes, 3 states. It keeps its values small:
+states are blends of bounded values, and what a leaky relu makes is scaled by a tanh."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A cell to measure, and how to make its plain loop with the weights of a `Recurrent`."""
+
+    cell: Cell
+    plain: Callable[[cw.Recurrent], PlainLoop]
+    supernet: Supernet | None = None
+
+
+def _darts_v1() -> Subject:
+    nodes = [edges[0] for edges in DARTS_V1.nodes]
+    return Subject(cw.zoo["darts-v1"], lambda rnn: DartsLoop(rnn, "tanh", nodes, DARTS_V1.concat))
+
+
+def _enas() -> Subject:
+    nodes = [(op, source) for source, op in ENAS.later]
+    return Subject(cw.zoo["enas"], lambda rnn: DartsLoop(rnn, ENAS.first, nodes, ENAS.loose_ends))
+
+
+def _recipe_24() -> Subject:
+    cell = nas_bench_nlp.lower(NAS_BENCH_NLP_24, "nas-bench-nlp-24")
+    return Subject(cell, lambda rnn: RecipeLoop(rnn, NAS_BENCH_NLP_24))
+
+
+def _darts_supernet() -> Subject:
+    net = darts_supernet(8)
+    return Subject(net.cell, lambda rnn: DartsSupernetLoop(rnn, 8, OPERATIONS), net)
+
+
+def _ess_supernet() -> Subject:
+    net = ess_supernet(8, 3)
+    return Subject(net.cell, lambda rnn: EssSupernetLoop(rnn, 8, 3, OPERATIONS), net)
+
+
+SUBJECTS: dict[str, Callable[[], Subject]] = {
+    "lstm": lambda: Subject(cw.zoo["lstm"], LstmLoop),
+    "gru": lambda: Subject(cw.zoo["gru"], GruLoop),
+    "enas": _enas,
+    "darts-v1": _darts_v1,
+    "nas-bench-nlp-24": _recipe_24,
+    "darts-supernet": _darts_supernet,
+    "ess-supernet": _ess_supernet,
+}
+"""The cells by name."""
+
+
+class Shape(NamedTuple):
+    """Time steps, rows of the batch, and the width of input and hidden state."""
+
+    steps: int
+    batch: int
+    hidden: int
+
+    def __str__(self) -> str:
+        return f"{self.steps},{self.batch},{self.hidden}"
+
+
+def parse_shape(text: str) -> Shape:
+    """A shape from `35,64,300`, for command lines."""
+    try:
+        found = Shape(*map(int, text.split(",")))
+    except (TypeError, ValueError):
+        found = Shape(0, 0, 0)
+    if min(found) < 1:
+        raise argparse.ArgumentTypeError(f"a shape is T,B,H, such as 35,64,300, not {text!r}")
+    return found
+
+
+# -- contenders ----------------------------------------------------------------------------
+
+CONTENDERS = ("ours", "nn.LSTM", "plain", "torch")
+"""The native engine, `nn.LSTM` of the same sizes, the plain loop, the torch backend."""
+
+
+class Engine(nn.Module):
+    """A `Recurrent` called as the plain loops are: θ is made of `alpha` in each call."""
+
+    def __init__(self, rnn: cw.Recurrent, supernet: Supernet | None) -> None:
+        super().__init__()
+        self.rnn = rnn
+        self.supernet = supernet
+
+    def forward(self, x: Tensor, alpha: Tensor | None = None) -> Tensor:
+        """The outputs."""
+        if self.supernet is None or alpha is None:
+            return self.rnn(x)[0]
+        rows = torch.softmax(alpha, dim=-1).unbind(0)
+        return self.rnn(x, theta=dict(zip(self.supernet.edges, rows, strict=True)))[0]
+
+
+class Lstm(nn.Module):
+    """`nn.LSTM` called as the others are."""
+
+    def __init__(self, hidden: int) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(hidden, hidden)
+
+    def forward(self, x: Tensor, alpha: Tensor | None = None) -> Tensor:
+        """The outputs."""
+        return self.lstm(x)[0]
+
+
+class Work:
+    """One contender with its data: what a training step or an inference of it is."""
+
+    def __init__(self, module: nn.Module, x: Tensor, alpha: Tensor | None, gradient: Tensor):
+        self.module, self.x, self.alpha, self.gradient = module, x, alpha, gradient
+        self._leaves = [x, *module.parameters(), *([] if alpha is None else [alpha])]
+
+    def clear(self) -> None:
+        """Drop all gradients, as every training loop does before a step."""
+        for leaf in self._leaves:
+            leaf.grad = None
+
+    def train(self) -> Tensor:
+        """Forward and backward: gradients of all weights, of x, and of a supernet's α."""
+        output = self.module(self.x, self.alpha)
+        output.backward(self.gradient)
+        return output
+
+    def infer(self) -> Tensor:
+        """Forward alone."""
+        with torch.no_grad():
+            return self.module(self.x, self.alpha)
+
+
+def make_work(subject: Subject, shape: Shape, names: tuple[str, ...] = CONTENDERS, seed: int = 0):
+    """The contenders called `names` on the same data; all but `nn.LSTM` with the same weights."""
+    torch.manual_seed(seed)
+    steps, batch, hidden = shape
+    native = cw.Recurrent(subject.cell, hidden, hidden, backend="native")
+    x = torch.randn(steps, batch, hidden, requires_grad=True)
+    gradient = torch.randn(steps, batch, hidden)
+    alpha = None
+    if subject.supernet is not None:  # DARTS' start: all but equal
+        rows = [len(edges) for edges in subject.supernet.edges.values()]
+        alpha = (1e-3 * torch.randn(len(rows), rows[0])).requires_grad_()
+
+    def module(name: str) -> nn.Module:
+        if name == "nn.LSTM":
+            return Lstm(hidden)
+        if name == "plain":
+            return subject.plain(native)
+        if name == "ours":
+            return Engine(native, subject.supernet)
+        slow = cw.Recurrent(subject.cell, hidden, hidden, backend="torch")
+        slow.load_state_dict(native.state_dict())
+        return Engine(slow, subject.supernet)
+
+    return {name: Work(module(name), x, alpha, gradient) for name in names}
+
+
+# -- are they equal? -----------------------------------------------------------------------
+
+
+class UnequalError(Exception):
+    """A plain loop does not compute what the engine computes, so timing it means nothing."""
+
+
+def same_as_engine(subject: Subject, shape: Shape, tolerance: float = 1e-4) -> float:
+    """Compare outputs and all gradients; the largest difference relative to the largest value.
+
+    Raises:
+        UnequalError: if that is above `tolerance`.
+    """
+    work = make_work(subject, shape, ("ours", "plain"))
+    found: dict[str, dict[str, Tensor]] = {}
+    for name, one in work.items():
+        one.clear()
+        result = {"output": one.train().detach(), "gradient of x": one.x.grad}
+        if one.alpha is not None:
+            result["gradient of α"] = one.alpha.grad
+        found[name] = result
+        if name == "ours":
+            engine_weights = EngineWeights(one.module.rnn, gradients=True)
+            gathered = work["plain"].module.gathered(engine_weights)
+            result |= {f"gradient of {k}": v.clone() for k, v in gathered.items()}
+        else:
+            weights = one.module.named_parameters()
+            result |= {f"gradient of {k}": v.grad for k, v in weights}
+    worst = 0.0
+    for name, expected in found["plain"].items():
+        scale = expected.abs().max().clamp_min(1e-12)
+        difference = float((found["ours"][name] - expected).abs().max() / scale)
+        worst = max(worst, difference)
+        if not difference <= tolerance:
+            raise UnequalError(
+                f"{subject.cell.name} at {shape}: {name} of the plain loop and of the engine "
+                f"differ by {difference:.2g} of its largest value; at most {tolerance:g} is right"
+            )
+    return worst

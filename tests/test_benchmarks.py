@@ -1,0 +1,145 @@
+"""The benchmarks compare like with like, and run."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
+sys.path.insert(0, str(BENCHMARKS))
+
+import contenders  # noqa: E402
+import table  # noqa: E402
+from measure import Timing, interleaved, peak_memory  # noqa: E402
+
+from cellwright.cell.listings import nas_bench_nlp  # noqa: E402
+from cellwright.engine import native_backend  # noqa: E402
+
+needs_core = pytest.mark.skipif(not native_backend.available(), reason="the core is not built")
+
+
+def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(BENCHMARKS / script), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("shape", [(3, 2, 8), (6, 3, 17)])
+@pytest.mark.parametrize("name", contenders.SUBJECTS)
+def test_a_plain_loop_computes_what_the_engine_computes(name, shape):
+    subject = contenders.SUBJECTS[name]()
+    assert contenders.same_as_engine(subject, contenders.Shape(*shape)) < 1e-4
+
+
+def test_a_loop_that_computes_something_else_is_found():
+    gru = contenders.SUBJECTS["gru"]()
+
+    class Wrong(contenders.GruLoop):
+        def step(self, x, states, alpha):
+            (h,) = super().step(x, states, alpha)
+            return (h * 1.01,)
+
+    wrong = contenders.Subject(gru.cell, Wrong)
+    with pytest.raises(contenders.UnequalError, match="gru at 3,2,8: output"):
+        contenders.same_as_engine(wrong, contenders.Shape(3, 2, 8))
+
+
+def test_the_large_nas_bench_nlp_cell_is_one_of_that_space():
+    recipe = contenders.NAS_BENCH_NLP_24
+    cell = nas_bench_nlp.lower(recipe)
+    assert len(recipe) == len(cell.nodes) == len(cell.simplified().nodes) == 24
+    assert len(cell.states) == 3
+    activations = {name for name, node in recipe.items() if node["op"].startswith("activation")}
+    states = {f"h_prev_{i}" for i in range(3)}
+    for node in recipe.values():
+        if node["op"] == "linear":
+            assert 2 <= len(node["input"]) <= 3
+            assert set(node["input"]) <= {"x", *states, *activations}
+        else:
+            assert "x" not in node["input"]
+        if node["op"].startswith("activation"):
+            assert [recipe[name]["op"] for name in node["input"]] == ["linear"]
+
+
+def test_contenders_take_turns():
+    order = []
+
+    def contender(name, seconds):
+        def once():
+            order.append(name)
+            return seconds.pop(0) if len(seconds) > 1 else seconds[0]
+
+        return once
+
+    runs = {"a": contender("a", [9.0, 3.0, 2.0, 2.0]), "b": contender("b", [9.0, 5.0])}
+    found = interleaved(runs, seconds=0, least=2)
+    assert order[:2] == ["a", "b"]
+    assert order.index("b", 2) < len(order) - 1 - order[::-1].index("a")
+    assert (found["a"].best, found["b"].best) == (2.0, 5.0)  # the first run does not count
+
+
+def test_peak_memory_sees_what_was_freed():
+    assert peak_memory(lambda: len(b"x" * 200_000_000)) > 150_000_000
+
+
+def row(cell: str, shape: tuple[int, int, int], **peak: int) -> table.Row:
+    seconds = {"ours": 0.1, "nn.LSTM": 0.12, "plain": 0.4, "torch": 0.8, "matrix product": 0.2}
+    timings = {name: Timing(best, best, 3) for name, best in seconds.items()}
+    return table.Row(cell, contenders.Shape(*shape), "train", 4e9, timings, peak)
+
+
+def test_the_summary_states_what_was_wanted_and_what_was_measured():
+    rows = [
+        row("lstm", (35, 64, 300)),
+        row("darts-v1", (35, 20, 200)),
+        row("darts-supernet", (35, 64, 300), ours=300, plain=1200),
+    ]
+    assert list(table.summary(rows)) == [
+        "lstm against nn.LSTM, geometric mean over 1 shape: at least 1.15 wanted: 1.20",
+        "lstm against nn.LSTM, at each shape: at least 1 wanted: 1.20 at 35,64,300",
+        "darts-v1 against the plain loop at 35,20,200: at least 4 wanted: 4.00",
+        "darts-supernet against the plain loop at 35,64,300: at least 3 wanted: 4.00",
+        "darts-supernet's memory over the plain loop's at 35,64,300: at most 0.33 wanted: 0.25",
+    ]
+
+
+@needs_core
+def test_engine_prints_every_column_and_keeps_the_numbers(tmp_path):
+    kept = tmp_path / "kept.json"
+    done = run(
+        "engine.py", "--cells", "lstm", "darts-supernet", "--shapes", "3,2,8",
+        "--seconds", "0.05", "--no-memory", "--json", str(kept),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for column in table.COLUMNS:
+        assert column in done.stdout
+    lines = [line.split()[:3] for line in done.stdout.splitlines()]
+    for cell in ("lstm", "darts-supernet"):
+        for what in ("train", "infer"):
+            assert [cell, "3,2,8", what] in lines
+    assert "geometric mean over 1 shape" in done.stdout
+    rows = json.loads(kept.read_text(encoding="utf-8"))["rows"]
+    assert all(timing["runs"] >= 3 for row in rows for timing in row["timings"].values())
+    again = run("engine.py", "--from", str(kept), "--markdown", "--only", "train")
+    assert again.stdout.count("| 3,2,8 | train |") == again.stdout.count("| 3,2,8 |") == 2
+
+
+def test_engine_names_a_wrong_shape():
+    done = run("engine.py", "--shapes", "35,64")
+    assert done.returncode == 2
+    assert "a shape is T,B,H, such as 35,64,300, not '35,64'" in done.stderr
+
+
+@needs_core
+def test_first_gradient_prints_a_line_for_each_cell():
+    done = run("first_gradient.py", "--shape", "3,2,8", "--fresh", "1")
+    assert done.returncode == 0, done.stderr
+    for cell in ("lstm", "darts-v1", "nas-bench-nlp-24", "random enas"):
+        assert f"\n{cell} " in done.stdout
+
+
+@needs_core
+def test_peak_memory_prints_bytes():
+    done = run("peak_memory.py", "gru", "plain", "3,2,8")
+    assert int(done.stdout) >= 0, done.stderr
