@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 import torch
+from random_cases import random_case
 from support import (
     Inputs,
     assert_native_is_torch,
-    random_case,
     random_state,
     run,
     shared_out,
