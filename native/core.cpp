@@ -399,6 +399,12 @@ int64_t tiles_of(const Machine& m, const WeightJob& job) {
   return (m.columns(m.p.weight_rows[job.weight]) + kWeightRows - 1) / kWeightRows;
 }
 
+bool is_first_of_weight(const Program& p, int begin, int job) {
+  for (int i = begin; i < job; ++i)
+    if (p.weight_jobs[i].weight == p.weight_jobs[job].weight) return false;
+  return true;
+}
+
 // One piece of a bundle of jobs: as many of `pieces` parts of each weight's tiles.
 void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_t pieces) {
   const WeightJob* jobs = m.p.weight_jobs;
@@ -417,8 +423,7 @@ void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_
       pack_rows(operand + first * lda, lda, depth, k, 3, m.operand_panels);
       for (int j = first_job; j < next; ++j) {
         if (!m.c.weight_gradients[jobs[j].weight]) continue;
-        bool add = first > 0;
-        for (int i = begin; i < j && !add; ++i) add = jobs[i].weight == jobs[j].weight;
+        const bool add = first > 0 || !is_first_of_weight(m.p, begin, j);
         const int64_t tiles = tiles_of(m, jobs[j]);
         const Range mine = {tiles * piece / pieces, tiles * (piece + 1) / pieces};
         add_weight_gradient(m, jobs[j], mine, first, depth, add);
@@ -476,7 +481,7 @@ void collect_gradients(Machine& m) {
     for (end = begin; end < p.weight_job_count &&
                       p.weight_jobs[end].bundle == p.weight_jobs[begin].bundle;
          ++end)
-      if (m.c.weight_gradients[p.weight_jobs[end].weight]) tiles += tiles_of(m, p.weight_jobs[end]);
+      if (is_first_of_weight(p, begin, end)) tiles += tiles_of(m, p.weight_jobs[end]);
     const int64_t pieces = (tiles + kPieceTiles - 1) / kPieceTiles;
     take(pieces, [&, begin, end](int64_t piece) {
       weight_gradient_piece(m, begin, end, piece, pieces);
@@ -492,14 +497,10 @@ void collect_gradients(Machine& m) {
 
 // -- the loop --------------------------------------------------------------------------
 
-void run_linear(Machine& m, const Step& s, int64_t active) {
+// The panels first .. last of one sum of products.
+void run_linear_panels(Machine& m, const Step& s, Range rows, int64_t first, int64_t last) {
   Product products[64];
-  const Range rows = m.c.split_columns
-                         ? Range{0, active}
-                         : Range{m.rows.begin, m.rows.end < active ? m.rows.end : active};
   const Width width = m.p.values[s.out].width;
-  const int64_t n = m.columns(width), panels = panels_of(n, m.vectors);
-  const Range part = m.c.split_columns ? share(panels, m.thread, m.threads) : Range{0, panels};
   const float* bias = s.arg >= 0 ? m.bias[s.arg] : nullptr;
   Start start = s.accumulate ? Start::add : bias ? Start::bias : Start::zero;
   for (int done = 0; done < s.input_count;) {
@@ -512,11 +513,33 @@ void run_linear(Machine& m, const Step& s, int64_t active) {
       products[portion] = {row_of(m, value, rows.begin), m.stride(m.p.values[value].width),
                            m.packed[weight], depth};
     }
-    multiply(products, portion, rows.end - rows.begin, n, m.vectors, part.begin, part.end,
+    multiply(products, portion, rows.end - rows.begin, m.columns(width), m.vectors, first, last,
              row_of(m, s.out, rows.begin), m.stride(width), start, bias, m.result_tile);
     start = Start::add;
     done += portion;
   }
+}
+
+bool same_weights(const Program& p, const Step& a, const Step& b) {
+  if (a.input_count != b.input_count || p.values[a.out].width != p.values[b.out].width)
+    return false;
+  for (int i = 0; i < a.input_count; ++i)
+    if (p.inputs[a.first_input + 2 * i + 1] != p.inputs[b.first_input + 2 * i + 1]) return false;
+  return true;
+}
+
+// Sums begin .. end, which have the same weights: a panel of them serves all before the next.
+void run_linears(Machine& m, int begin, int end, int64_t active) {
+  const Range rows = m.c.split_columns
+                         ? Range{0, active}
+                         : Range{m.rows.begin, m.rows.end < active ? m.rows.end : active};
+  const int64_t panels = panels_of(m.columns(m.p.values[m.p.steps[begin].out].width), m.vectors);
+  const Range part = m.c.split_columns ? share(panels, m.thread, m.threads) : Range{0, panels};
+  if (end == begin + 1)
+    return run_linear_panels(m, m.p.steps[begin], rows, part.begin, part.end);
+  for (int64_t panel = part.begin; panel < part.end; ++panel)
+    for (int i = begin; i < end; ++i)
+      run_linear_panels(m, m.p.steps[i], rows, panel, panel + 1);
 }
 
 void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int64_t rows) {
@@ -585,8 +608,13 @@ void run_step(Machine& m, int64_t step, int64_t active) {
   for (int i = 0; i < p.step_count;) {
     if (i > 0 && m.c.split_columns && p.steps[i].phase != p.steps[i - 1].phase) wait(m.team, m.threads);
     if (p.steps[i].op == Op::linear) {
-      run_linear(m, p.steps[i], active);
-      ++i;
+      int next = i + 1;
+      while (next < p.step_count && p.steps[next].op == Op::linear &&
+             p.steps[next].phase == p.steps[i].phase &&
+             same_weights(p, p.steps[i], p.steps[next]))
+        ++next;
+      run_linears(m, i, next, active);
+      i = next;
       continue;
     }
     int last = i;

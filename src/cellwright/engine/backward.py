@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from cellwright.cell.ops import OPS, Saves
@@ -32,6 +33,7 @@ class _Backward:
         self.gradient: dict[int, int] = {}
         self.touched: set[int] = set()
         self.recomputed: dict[int, int] = {}
+        self.passed_on: set[int] = set()
         self._start()
         for run in reversed(runs):
             self._go_back(run)
@@ -67,6 +69,7 @@ class _Backward:
                     self._elementwise(item, number)
             else:
                 self._finish_sum(number)
+        self._pass_on_shared(run)
 
     # -- gradients of single items -----------------------------------------------------
 
@@ -123,6 +126,7 @@ class _Backward:
             terms = [
                 (self._sum_gradient(reader), weight)
                 for reader in dict.fromkeys(self.readers[number])
+                if reader not in self.passed_on
                 for operand, weight in self._terms(reader)
                 if operand == number
             ]
@@ -132,6 +136,24 @@ class _Backward:
             if target is not None:
                 self.code.linear(target, terms, add=number in self.touched)
                 self.touched.add(number)
+
+    def _pass_on_shared(self, run: list[int]) -> None:
+        """The operands' gradients from sums that share weights, while those are at hand.
+
+        Otherwise an operand's gradient is taken in one product over all its readers.
+        """
+        uses = Counter(weight for number in run for _, weight in self._terms(number))
+        shared = [n for n in run if any(uses[weight] > 1 for _, weight in self._terms(n))]
+        by_operand: dict[int, list[tuple[int, int]]] = {}
+        for number in shared:
+            for operand, weight in self._terms(number):
+                by_operand.setdefault(operand, []).append((self._sum_gradient(number), weight))
+        self.passed_on.update(shared)
+        for operand, terms in sorted(by_operand.items(), key=lambda pair: [w for _, w in pair[1]]):
+            target = self._gradient(operand)
+            if target is not None:
+                self.code.linear(target, terms, add=operand in self.touched)
+                self.touched.add(operand)
 
     def _terms(self, number: int) -> list[tuple[int, int]]:
         item = self.graph.items[number]
@@ -168,7 +190,11 @@ class _Backward:
         match item.op:
             case "add":
                 for i in inputs:
-                    self._contribute(i, "d_copy", [g])
+                    if self._only_here(i):
+                        self.gradient[i] = g
+                        self.touched.add(i)
+                    else:
+                        self._contribute(i, "d_copy", [g])
             case "mean":
                 for i in inputs:
                     self._contribute(i, "d_scale", [g], arg=len(inputs))
@@ -197,6 +223,15 @@ class _Backward:
                 pass
             case op:
                 self._contribute(inputs[0], f"d_{op}", [g, self._value(number)])
+
+    def _only_here(self, number: int) -> bool:
+        """Whether an elementwise value has no gradient but from its one reader."""
+        return (
+            isinstance(self.graph.items[number], Elementwise)
+            and len(self.readers[number]) == 1
+            and number not in self.gradient
+            and number != self.graph.output
+        )
 
     def _wanted(self, number: int) -> bool:
         item = self.graph.items[number]

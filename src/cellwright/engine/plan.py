@@ -7,7 +7,6 @@ the place of the sum itself.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,7 +96,7 @@ class _Planner:
             if isinstance(item, Elementwise):
                 if number in state_of:
                     self.place[number] = Place(STORED, state_of[number])
-                elif self._is_operand(number) and self.train:
+                elif self.train and (self._is_operand(number) or self._is_normed(number)):
                     self.place[number] = Place(STORED, self._store(item.width))
             elif isinstance(item, Accumulator):
                 self._place_sum(number, item)
@@ -130,6 +129,11 @@ class _Planner:
 
     def _is_operand(self, number: int) -> bool:
         return any(isinstance(self.graph.items[r], Accumulator) for r in self.readers[number])
+
+    def _is_normed(self, number: int) -> bool:
+        """Whether a norm reads it: its gradient needs the value, often a whole node's sum."""
+        readers = (self.graph.items[r] for r in self.readers[number])
+        return any(isinstance(item, Elementwise) and item.op == "norm" for item in readers)
 
     def _source_place(self, item: Source) -> Place:
         if item.kind == "state":
@@ -251,54 +255,51 @@ class _Planner:
 
 
 def _bundled(jobs: list[tuple[int, int, int, int]]) -> list[int]:
-    """Weight jobs in bundles: by operand, so that it is packed once for many weights.
+    """Weight jobs in bundles of weights with the same operands, so that these are packed once.
 
-    A weight that several linears share has a bundle of its own.
+    A weight that several linears share has several operands; all its jobs are in one bundle.
     """
-    uses = Counter(weight for _, _, _, weight in jobs)
-    bundles: dict[tuple[int, ...], list[tuple[int, int, int, int]]] = {}
+    operands: dict[int, list[tuple[int, int]]] = {}
+    for _, operand, shift, weight in jobs:
+        operands.setdefault(weight, []).append((operand, shift))
+    bundles: dict[tuple[tuple[int, int], ...], list[tuple[int, int, int, int]]] = {}
     for job in jobs:
-        _, operand, shift, weight = job
-        key = (operand, shift) if uses[weight] == 1 else (weight,)
-        bundles.setdefault(key, []).append(job)
+        bundles.setdefault(tuple(sorted(operands[job[3]])), []).append(job)
     table: list[int] = []
     for number, bundle in enumerate(bundles.values()):
-        for job in bundle:
+        for job in sorted(bundle, key=lambda job: job[1:3]):
             table += [*job, number]
     return table
 
 
 def _runs(graph: Graph) -> list[list[int]]:
-    """The order of one step: all that is ready elementwise, then all sums that are, and so on.
+    """The order of one step: sums, then what follows from them elementwise, and so on.
 
-    Sums over x alone are ready before the first step and stand in no run.
+    A sum is taken as late as its first reader allows: then sums that share a weight, as
+    those of a supernet's node do, come together. Sums over x alone are ready before the
+    first step and stand in no run.
     """
-    done = {n for n, item in enumerate(graph.items) if isinstance(item, Source)}
-    done |= {
-        n for n, item in enumerate(graph.items) if isinstance(item, Accumulator) and not item.terms
-    }
-    left = [n for n in range(len(graph.items)) if n not in done]
-    runs: list[list[int]] = []
-    while left:
-        for kind in (Elementwise, Accumulator):
-            run: list[int] = []
-            rest: list[int] = []
-            ready = set(done)
-            for number in left:
-                item = graph.items[number]
-                needs = (
-                    item.inputs if isinstance(item, Elementwise)
-                    else [v for v, _ in item.terms] if isinstance(item, Accumulator)
-                    else []
-                )  # fmt: skip
-                if isinstance(item, kind) and all(n in ready for n in needs):
-                    run.append(number)
-                    if kind is Elementwise:
-                        ready.add(number)
-                else:
-                    rest.append(number)
-            done.update(run)
-            left = rest
-            if run:
-                runs.append(run)
-    return runs
+    level = [0] * len(graph.items)
+    for number, item in enumerate(graph.items):
+        if isinstance(item, Elementwise):
+            level[number] = max((level[i] for i in item.inputs), default=0)
+        elif isinstance(item, Accumulator) and item.terms:
+            level[number] = 1 + max(level[i] for i, _ in item.terms)
+    last = max(level)
+    sums: list[list[int]] = [[] for _ in range(last + 1)]
+    others: list[list[int]] = [[] for _ in range(last + 1)]
+    readers = graph.consumers()
+    for number, item in enumerate(graph.items):
+        if isinstance(item, Elementwise):
+            others[level[number]].append(number)
+        elif isinstance(item, Accumulator) and item.terms:
+            wanted = [level[r] - isinstance(graph.items[r], Accumulator) for r in readers[number]]
+            sums[min(wanted, default=last)].append(number)
+    for run in sums:
+        run.sort(key=lambda number: [weight for _, weight in _terms(graph, number)])
+    return [run for pair in zip(sums, others, strict=True) for run in pair if run]
+
+
+def _terms(graph: Graph, number: int) -> list[tuple[int, int]]:
+    item = graph.items[number]
+    return item.terms if isinstance(item, Accumulator) else []
