@@ -69,7 +69,8 @@ struct Machine {
   int64_t real[2];  // true width
   int64_t widest;
   int64_t chunk_rows;
-  int vectors;  // in a full panel, by the rows that one product has
+  int vectors;      // in a full panel, by the rows that one product of the loop has
+  int job_vectors;  // the same for products over all time steps
   // Parts of the scratch memory.
   float** packed;
   float** bias;
@@ -108,14 +109,19 @@ int64_t value_count(const Program& p) {
   return most + 1;
 }
 
-// Whether this program multiplies by the weight, so that it must be packed.
-bool is_packed(const Program& p, int weight) {
+// Whether the loop multiplies by the weight.
+bool is_in_steps(const Program& p, int weight) {
   for (int i = 0; i < p.step_count; ++i) {
     const Step& s = p.steps[i];
     if (s.op != Op::linear) continue;
     for (int j = 0; j < s.input_count; ++j)
       if (p.inputs[s.first_input + 2 * j + 1] == weight) return true;
   }
+  return false;
+}
+
+// Whether products over all time steps multiply by the weight.
+bool is_in_jobs(const Program& p, int weight) {
   for (int i = 0; i < p.projection_count; ++i)
     for (int j = 0; j < p.projections[i].term_count; ++j)
       if (p.terms[p.projections[i].first_term + j].weight == weight) return true;
@@ -123,6 +129,11 @@ bool is_packed(const Program& p, int weight) {
     for (int j = 0; j < p.input_jobs[i].term_count; ++j)
       if (p.terms[p.input_jobs[i].first_term + j].weight == weight) return true;
   return false;
+}
+
+// Vectors in a full panel of a weight: a shared weight of both kinds is packed for the loop.
+int vectors_for(const Machine& m, int weight) {
+  return is_in_steps(m.p, weight) ? m.vectors : m.job_vectors;
 }
 
 // How many rows a weight gradient's sum takes at a time, so that both operands fit the cache.
@@ -149,7 +160,8 @@ int64_t lay_out(Machine& m, float* base, int thread) {
   for (int w = 0; w < p.weight_count; ++w) {
     const int64_t n = m.columns(p.weight_rows[w]), k = m.columns(p.weight_columns[w]);
     float* memory = nullptr;
-    if (is_packed(p, w)) memory = take(p.backward ? packed_size(n, k) : packed_size(k, n));
+    if (is_in_steps(p, w) || is_in_jobs(p, w))
+      memory = take(p.backward ? packed_size(n, k) : packed_size(k, n));
     if (base && thread == 0) m.packed[w] = memory;
   }
   for (int g = 0; g < p.group_count; ++g) {
@@ -191,7 +203,7 @@ Range balanced_rows(const Call& c, int thread, int threads) {
 }
 
 Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
-  Machine m{p, c, team, thread, c.threads, {}, {}, 0, 0, 0, {}, {}, {}, {},
+  Machine m{p, c, team, thread, c.threads, {}, {}, 0, 0, 0, 0, {}, {}, {}, {},
             {}, {}, {}, {}, {}, {}, {}};
   m.real[0] = c.hidden;
   m.real[1] = c.input;
@@ -204,7 +216,10 @@ Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
   if (m.chunk_rows < least) m.chunk_rows = least;
   if (m.chunk_rows > c.batch) m.chunk_rows = c.batch;
   const int64_t rows = c.split_columns ? c.batch : (c.batch + c.threads - 1) / c.threads;
-  m.vectors = panel_vectors(rows);
+  m.vectors = m.job_vectors = panel_vectors(rows);
+  bool shared = false;
+  for (int w = 0; w < p.weight_count; ++w) shared = shared || (is_in_steps(p, w) && is_in_jobs(p, w));
+  if (!shared) m.job_vectors = 3;
   m.rows = c.split_columns ? share(c.batch, thread, c.threads)
                            : balanced_rows(c, thread, c.threads);
   return m;
@@ -249,12 +264,13 @@ void pack_weights(Machine& m) {
     if (!m.packed[w]) continue;
     const int64_t n = m.columns(p.weight_rows[w]), k = m.columns(p.weight_columns[w]);
     const int64_t columns = p.backward ? k : n;
-    for (int64_t panel = 0; panel < panels_of(columns, m.vectors); ++panel) {
+    const int vectors = vectors_for(m, w);
+    for (int64_t panel = 0; panel < panels_of(columns, vectors); ++panel) {
       if (turn++ % m.threads != m.thread) continue;
       if (p.backward)
-        pack(m.c.weights[w], k, 1, n, k, m.vectors, panel, panel + 1, m.packed[w]);
+        pack(m.c.weights[w], k, 1, n, k, vectors, panel, panel + 1, m.packed[w]);
       else
-        pack(m.c.weights[w], 1, k, k, n, m.vectors, panel, panel + 1, m.packed[w]);
+        pack(m.c.weights[w], 1, k, k, n, vectors, panel, panel + 1, m.packed[w]);
     }
   }
 }
@@ -317,7 +333,7 @@ void multiply_terms(Machine& m, const Term* terms, int term_count, int64_t first
       products[portion] = {stored_at(m, t.stored, -t.shift) + first * lda, lda,
                            m.packed[t.weight], m.columns(depth[t.weight])};
     }
-    multiply(products, portion, count, columns, m.vectors, 0, panels_of(columns, m.vectors),
+    multiply(products, portion, count, columns, m.job_vectors, 0, panels_of(columns, m.job_vectors),
              out + first * ldc, ldc, start, bias, m.result_tile);
     start = Start::add;
     done += portion;
