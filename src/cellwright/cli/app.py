@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cellwright.cli.cells import app as cells
+from cellwright.cli.data import app as data
 from cellwright.cli.errors import RootGroup
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit
@@ -28,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(cells, name="cells")
+app.add_typer(data, name="data")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,76 @@
+"""`cellwright data get`: bring a corpus onto this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cellwright.cli.help import examples
+from cellwright.cli.output import printable, stderr, stdout
+
+EXAMPLES = examples(
+    ("nothing to download: it comes with Python", "cellwright data get builtin"),
+    ("as text files, under corpora/builtin", "cellwright data get builtin --to corpora"),
+    ("which make a corpus like any other", "cellwright data list corpora/builtin"),
+)
+
+
+def run(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="builtin, ptb, wikitext-2 or wikitext-103.")
+    ],
+    from_: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="PATH", help="Take it from this archive (zip, tar) or folder."
+        ),
+    ] = None,
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Download it from this address.")
+    ] = None,
+    sha256: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="The hash of the file at --url, if not the usual one."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Put it there, under its name. Default: the cache."),
+    ] = None,
+) -> None:
+    """Get a corpus: download it, or take it from files that you have.
+
+    Downloads are checked against the published sha256, and an interrupted one
+    goes on where it stopped when the command is run again. WikiText is text of
+    Wikipedia, under CC BY-SA. Penn Treebank (ptb) is licensed by the LDC and
+    is never downloaded: give Mikolov's simple-examples.tgz, or a folder with
+    ptb.train.txt, ptb.valid.txt and ptb.test.txt, with --from.
+
+    A folder of your own with train, valid and test text needs no getting.
+    """
+    from cellwright.cli.data.progress import bar
+    from cellwright.data import KNOWN, get, load
+
+    plain = from_ is None and url is None and to is None
+    with bar() as progress:
+        if plain and _is_here(name):
+            corpus = load(name, progress=progress)
+        else:
+            folder = get(name, origin=from_, url=url, sha256=sha256, to=to, progress=progress)
+            corpus = load(name, folder=folder, progress=progress)
+    stdout().print(printable_lines(corpus.describe()), soft_wrap=True)
+    known = KNOWN[name]
+    stderr().print(f"licence: {known.licence} ({known.title})", style="dim", soft_wrap=True)
+
+
+def printable_lines(text: str) -> str:
+    """The text with its line ends, and with every other control character escaped."""
+    return "\n".join(printable(line) for line in text.splitlines())
+
+
+def _is_here(name: str) -> bool:
+    from cellwright.data import KNOWN
+    from cellwright.data.sources import is_here
+
+    return name in KNOWN and is_here(name)

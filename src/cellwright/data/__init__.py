@@ -1,0 +1,26 @@
+"""Language-modelling corpora: where they are, their tokens, and how to get them.
+
+May import `cell/`, numpy and pooch; no torch. Tokens are numpy arrays, mapped from files.
+"""
+
+from cellwright.data.batches import batchify
+from cellwright.data.corpus import Corpus, load
+from cellwright.data.errors import DataError
+from cellwright.data.get import get
+from cellwright.data.registry import KNOWN, Known
+from cellwright.data.sources import PARTS
+from cellwright.data.vocabulary import EOS, UNK, Vocabulary
+
+__all__ = [
+    "EOS",
+    "KNOWN",
+    "PARTS",
+    "UNK",
+    "Corpus",
+    "DataError",
+    "Known",
+    "Vocabulary",
+    "batchify",
+    "get",
+    "load",
+]

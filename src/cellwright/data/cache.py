@@ -1,0 +1,191 @@
+"""Token files: found whole and up to date, or made anew.
+
+The token files of a corpus are a folder that appears whole: it is written under a temporary name,
+synced, and renamed. Whatever is found later is checked against `corpus.json`: version, sizes,
+checksums, and whether the text has changed since.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellwright.data import places
+from cellwright.data.errors import DataError, Progress, reason
+from cellwright.data.locks import exclusive
+from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum, write_synced
+from cellwright.data.sources import PARTS, Source, Text
+
+_RACY_NS = 2 * 10**9
+"""A file that was written this shortly before it was read may have been written again since,
+without a change of its time: file systems count time in steps."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Token files that passed every check; `why` says why they had to be made, if they had."""
+
+    folder: Path
+    metadata: Metadata
+    tokens: Mapping[str, NDArray[np.int32]]
+    vocabulary: bytes
+    why: str | None = None
+
+
+class _StaleError(Exception):
+    """These token files cannot be used; the message says why."""
+
+
+def peek(source: Source) -> Entry | None:
+    """The token files of a corpus if they are there and good."""
+    try:
+        return _check(_folder(source), source)
+    except _StaleError:
+        return None
+
+
+def fetch(source: Source, progress: Progress | None = None) -> Entry:
+    """The token files of a corpus, made if need be."""
+    folder = _folder(source)
+    with contextlib.suppress(_StaleError):
+        return _check(folder, source)
+    parent = folder.parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with exclusive(parent / f"{folder.name}.lock", progress) as alone:
+            try:
+                return _check(folder, source)  # another process has made it while we waited
+            except _StaleError as stale:
+                why = str(stale)
+            if alone:
+                _sweep(folder)
+            _make(folder, source, progress)
+    except OSError as error:
+        raise DataError(
+            f"cannot keep the tokens of {source.name} in {parent}: {reason(error)}; "
+            "make room, or set CELLWRIGHT_CACHE to another folder"
+        ) from None
+    try:
+        return replace(_check(folder, source), why=why)
+    except _StaleError as stale:
+        raise DataError(f"{folder}: {stale} right after it was written; try again") from None
+
+
+def _folder(source: Source) -> Path:
+    return places.tokens_folder() / source.key
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what a process left that was killed while it wrote."""
+    for leftover in folder.parent.glob(f".{folder.name}.*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
+def _make(folder: Path, source: Source, progress: Progress | None) -> None:
+    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        new = temporary / "new"
+        new.mkdir()
+        prepare(source, new, progress)
+        _sync_folder(new)
+        if folder.exists() or folder.is_symlink():
+            os.rename(folder, temporary / "old")
+        os.rename(new, folder)
+        _sync_folder(folder.parent)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _check(folder: Path, source: Source) -> Entry:
+    try:
+        metadata = Metadata.from_json((folder / "corpus.json").read_bytes())
+        vocabulary = (folder / "vocabulary.tsv").read_bytes()
+        tokens = {part: _mapped(folder / f"{part}.bin") for part in PARTS}
+    except FileNotFoundError as error:
+        there = folder.exists()
+        raise _StaleError(f"{error.filename} is missing" if there else "not prepared yet") from None
+    except OSError as error:
+        raise _StaleError(f"{error.filename}: {reason(error)}") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _StaleError("made by another version, or damaged") from None
+    if hashlib.sha256(vocabulary).hexdigest() != metadata.vocabulary_sha256:
+        raise _StaleError("vocabulary.tsv is damaged")
+    for part, mapped in tokens.items():
+        kept = metadata.parts[part]
+        found = sampled_checksum(_reader(mapped), mapped.nbytes)
+        if len(mapped) != kept.tokens or found != kept.checksum:
+            raise _StaleError(f"{part}.bin is damaged")
+    return Entry(folder, _check_texts(folder, metadata, source), tokens, vocabulary)
+
+
+def _check_texts(folder: Path, metadata: Metadata, source: Source) -> Metadata:
+    """Is the text still the one that was read? Cheap while size and time stand; else by hash."""
+    parts = dict(metadata.parts)
+    for part, text in source.texts.items():
+        kept = parts[part]
+        try:
+            stamp = text.stamp()
+            if stamp.size != kept.size:
+                raise _StaleError(f"{text.label} has changed")
+            if stamp.mtime_ns == kept.mtime_ns < kept.checked_ns - _RACY_NS:
+                continue
+            now = time.time_ns()
+            if _sha256(text) != kept.sha256:
+                raise _StaleError(f"{text.label} has changed")
+        except OSError as error:
+            raise DataError(f"{text.label}: {reason(error)}") from None
+        parts[part] = replace(kept, mtime_ns=stamp.mtime_ns, checked_ns=now)
+    if parts == metadata.parts:
+        return metadata
+    renewed = replace(metadata, parts=parts)
+    with contextlib.suppress(OSError):  # else the hashes are taken again next time
+        _replace(folder / "corpus.json", renewed.to_json())
+    return renewed
+
+
+def _mapped(path: Path) -> NDArray[np.int32]:
+    size = path.stat().st_size
+    if size == 0 or size % DTYPE.itemsize:
+        raise _StaleError(f"{path.name} is damaged")
+    return np.memmap(path, dtype=DTYPE, mode="r")
+
+
+def _reader(mapped: NDArray[np.int32]) -> Callable[[int, int], bytes]:
+    data = mapped.view(np.uint8)
+    return lambda at, size: data[at : at + size].tobytes()
+
+
+def _sha256(text: Text) -> str:
+    digest = hashlib.sha256()
+    with text.open() as stream:
+        while block := stream.read(2**20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _replace(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        write_synced(temporary, data)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _sync_folder(path: Path) -> None:
+    if os.name == "posix":
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,124 @@
+"""Bring a known corpus onto this machine: by download, or from files that the user has."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from cellwright.cell.errors import did_you_mean
+from cellwright.data import builtin, places
+from cellwright.data.download import download
+from cellwright.data.errors import DataError, Progress, reason
+from cellwright.data.prepare import write_synced
+from cellwright.data.registry import KNOWN, Known
+from cellwright.data.sources import locate
+from cellwright.data.unpack import unpack
+
+
+def get(
+    name: str,
+    *,
+    origin: str | os.PathLike[str] | None = None,
+    url: str | None = None,
+    sha256: str | None = None,
+    to: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Path:
+    """Put a corpus of the registry into a folder, and return that folder.
+
+    What is there already stays, unless `origin` or `url` asks for it anew; it is replaced whole.
+
+    Args:
+        name: a name of the registry.
+        origin: an archive (zip or tar) or a folder to take the text from, in place of a download.
+        url: another address for the download.
+        sha256: the hash of the file at `url`; otherwise it has to be the published archive.
+        to: the folder to put it in, under its name, so that `CELLWRIGHT_DATA` can name it.
+            Otherwise the user's cache folder.
+        progress: called with what is being done, how many bytes are done, and how many there are.
+    """
+    known = _known(name)
+    if origin is not None and (url is not None or sha256 is not None):
+        raise DataError("a corpus comes from a path or from an address, not from both")
+    if sha256 is not None and not re.fullmatch(r"[0-9a-fA-F]{64}", sha256):
+        raise DataError(f"{sha256!r} is not a sha256, which has 64 hexadecimal digits")
+    target = Path(to).expanduser() / name if to is not None else places.corpora_folder() / name
+    if origin is None and url is None and target.is_dir():
+        return Path(locate(name, folder=target).where)
+    if name != "builtin" and origin is None and not known.urls:
+        raise DataError(known.how)
+    archive = None
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _replacing(target) as new:
+            if origin is not None:
+                _take(Path(origin).expanduser(), new, progress)
+            elif name == "builtin":
+                for part, text in builtin.texts().items():
+                    write_synced(new / f"{part}.txt", text)
+            else:
+                archive = _archive(known, url, sha256, progress)
+                unpack(archive, new, progress)
+            locate(name, folder=new)  # or an error, before anything is replaced
+        if archive is not None:
+            archive.unlink(missing_ok=True)
+    except OSError as error:
+        where = error.filename or target
+        raise DataError(f"{where}: {reason(error)}") from None
+    return target
+
+
+def _known(name: str) -> Known:
+    if name not in KNOWN:
+        hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
+        raise DataError(
+            f"unknown corpus {name!r}{hint} (a folder of your own needs no getting: "
+            "give it wherever a corpus is asked for)"
+        )
+    return KNOWN[name]
+
+
+def _archive(known: Known, url: str | None, sha256: str | None, progress: Progress | None) -> Path:
+    failures = []
+    for address in known.urls if url is None else (url,):
+        try:
+            wanted = (sha256 or known.sha256).lower()
+            return download(address, wanted, places.downloads_folder(), progress)
+        except DataError as error:
+            failures.append(str(error))
+    name = known.name
+    hints = [
+        f"if you have the files: cellwright data get {name} --from ARCHIVE_OR_FOLDER",
+        f"from another address: cellwright data get {name} --url URL [--sha256 HASH]",
+    ]
+    raise DataError("\n".join(failures + hints))
+
+
+def _take(origin: Path, new: Path, progress: Progress | None) -> None:
+    if not origin.is_dir():
+        if not origin.exists():
+            raise DataError(f"{origin}: no such file or folder")
+        unpack(origin, new, progress)
+        return
+    for text in locate(origin if origin.is_absolute() else Path.cwd() / origin).texts.values():
+        shutil.copyfile(text.label, new / Path(text.label).name)
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[Path]:
+    """A new folder that takes the target's place if all goes well, and goes away if not."""
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    try:
+        new = temporary / "new"
+        new.mkdir()
+        yield new
+        if target.exists():
+            os.rename(target, temporary / "old")
+        os.rename(new, target)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)

@@ -1,0 +1,216 @@
+"""From text to token files: one pass over each part, streaming.
+
+A folder of token files has `train.bin`, `valid.bin` and `test.bin` (32-bit integers, little
+endian, nothing else), `vocabulary.tsv` (one word a line in the order of their numbers, with its
+count in train) and, written last, `corpus.json`, which says what the others must look like.
+
+Words are numbered as they first occur in train. A word of valid or test that train does not have
+becomes `<unk>`, and how many there were is kept. Where train has no `<unk>` it gets the last
+number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import repeat
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellwright.data.errors import DataError, Progress, reason
+from cellwright.data.reading import pieces
+from cellwright.data.sources import PARTS, Source, Stamp, Text
+from cellwright.data.vocabulary import UNK, to_text
+
+FORMAT = "cellwright-tokens/1"
+"""Changes when older token files no longer fit; they are then made anew."""
+
+DTYPE = np.dtype("<i4")
+
+MOST_TYPES = 4_000_000
+"""The largest vocabulary; beyond it the text is hardly one of words, and memory would be."""
+
+_BLOCKS, _BLOCK_BYTES = 64, 2**18
+
+
+@dataclass(frozen=True)
+class Part:
+    """What is kept about one part."""
+
+    file: str
+    size: int
+    mtime_ns: int
+    sha256: str
+    checked_ns: int
+    lines: int
+    tokens: int
+    unknown: int
+    checksum: str
+
+
+@dataclass(frozen=True)
+class Metadata:
+    """The contents of `corpus.json`."""
+
+    types: int
+    vocabulary_sha256: str
+    parts: dict[str, Part]
+
+    def to_json(self) -> bytes:
+        """As it is written."""
+        value = {"format": FORMAT, "dtype": DTYPE.str, **asdict(self)}
+        return json.dumps(value, indent=2).encode() + b"\n"
+
+    @staticmethod
+    def from_json(text: bytes) -> Metadata:
+        """As it is read; a `ValueError`, `KeyError` or `TypeError` if it is anything else."""
+        value: dict[str, Any] = json.loads(text)
+        if value["format"] != FORMAT or value["dtype"] != DTYPE.str:
+            raise ValueError("another version")
+        parts = {part: Part(**value["parts"][part]) for part in PARTS}
+        for part in parts.values():
+            for name, kept in asdict(part).items():
+                if type(kept) is not (str if name in ("file", "sha256", "checksum") else int):
+                    raise TypeError(f"{name} is {kept!r}")
+        return Metadata(int(value["types"]), str(value["vocabulary_sha256"]), parts)
+
+
+def prepare(source: Source, folder: Path, progress: Progress | None = None) -> None:
+    """Write the token files of a corpus into an empty folder."""
+    total = sum(_stamp(text).size for text in source.texts.values())
+    work = _Work(source, folder, total, progress)
+    parts = {"train": work.train()}
+    parts |= {part: work.later(part) for part in PARTS[1:]}
+    text = to_text(work.ids, work.counts.tolist())
+    write_synced(folder / "vocabulary.tsv", text)
+    metadata = Metadata(len(work.ids), hashlib.sha256(text).hexdigest(), parts)
+    write_synced(folder / "corpus.json", metadata.to_json())
+
+
+class _Numbers(dict[str, int]):
+    """Gives the next number to a word that it has not met."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+
+class _Work:
+    """The vocabulary as it grows, and how far the reading has come."""
+
+    def __init__(self, source: Source, folder: Path, total: int, progress: Progress | None) -> None:
+        self.source, self.folder, self.total, self.progress = source, folder, total, progress
+        self.done = 0
+        self.ids = _Numbers()
+        self.counts = np.zeros(0, dtype=np.int64)
+
+    def train(self) -> Part:
+        def encode(words: list[str]) -> NDArray[np.int32]:
+            ids = np.fromiter(map(self.ids.__getitem__, words), DTYPE, len(words))
+            if len(self.ids) > MOST_TYPES:
+                raise DataError(
+                    f"{self.source.texts['train'].label}: more than {MOST_TYPES:,} different "
+                    "words; replace rare ones by <unk>, or cut words into smaller units"
+                )
+            counts = np.bincount(ids, minlength=len(self.ids))
+            counts[: len(self.counts)] += self.counts
+            self.counts = counts
+            return ids
+
+        part = self._part("train", encode)
+        if UNK not in self.ids:
+            self.ids[UNK] = len(self.ids)
+            self.counts = np.append(self.counts, 0)
+        return part
+
+    def later(self, part: str) -> Part:
+        def encode(words: list[str]) -> NDArray[np.int32]:
+            return np.fromiter(map(self.ids.get, words, repeat(-1)), DTYPE, len(words))
+
+        return self._part(part, encode)
+
+    def _part(self, name: str, encode: Callable[[list[str]], NDArray[np.int32]]) -> Part:
+        text = self.source.texts[name]
+        before, started = _stamp(text), time.time_ns()
+        digest = hashlib.sha256()
+        lines = tokens = unknown = 0
+        path = self.folder / f"{name}.bin"
+        with open(path, "w+b") as file:
+            for piece in pieces(text, digest.update):
+                ids = encode(piece.words)
+                unseen = ids < 0
+                if unseen.any():
+                    unknown += int(unseen.sum())
+                    ids[unseen] = self.ids[UNK]
+                file.write(ids.data)
+                lines += piece.lines
+                tokens += len(ids)
+                self._advance(name, piece.size)
+            sync(file)
+            if tokens == lines:  # nothing but ends of lines
+                what = "has no words" if tokens else "is empty"
+                raise DataError(f"{text.label} {what}; every part needs some text")
+            total = file.tell()
+            checksum = sampled_checksum(lambda at, size: _read_at(file, at, size), total)
+        if _stamp(text) != before:
+            raise DataError(f"{text.label} was written to while it was read; try again")
+        return Part(
+            file=text.label,
+            size=before.size,
+            mtime_ns=before.mtime_ns,
+            sha256=digest.hexdigest(),
+            checked_ns=started,
+            lines=lines,
+            tokens=tokens,
+            unknown=unknown,
+            checksum=checksum,
+        )
+
+    def _advance(self, part: str, size: int) -> None:
+        self.done += size
+        if self.progress is not None and self.total:
+            self.progress(f"reading {part}", self.done, self.total)
+
+
+def sampled_checksum(read: Callable[[int, int], bytes], size: int) -> str:
+    """A checksum that is quick for any size: of all bytes up to 16 MiB, beyond that of the head,
+    the tail and 62 blocks between them."""
+    digest = hashlib.sha256(size.to_bytes(8, "little"))
+    if size <= _BLOCKS * _BLOCK_BYTES:
+        digest.update(read(0, size))
+    else:
+        for block in range(_BLOCKS):
+            digest.update(read((size - _BLOCK_BYTES) * block // (_BLOCKS - 1), _BLOCK_BYTES))
+    return digest.hexdigest()
+
+
+def write_synced(path: Path, data: bytes) -> None:
+    """Write a new file and wait until the disk has it."""
+    with open(path, "xb") as file:
+        file.write(data)
+        sync(file)
+
+
+def sync(file: BinaryIO) -> None:
+    """Wait until the disk has what was written to a file."""
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _read_at(file: BinaryIO, at: int, size: int) -> bytes:
+    file.seek(at)
+    return file.read(size)
+
+
+def _stamp(text: Text) -> Stamp:
+    try:
+        return text.stamp()
+    except OSError as error:
+        raise DataError(f"{text.label}: {reason(error)}") from None

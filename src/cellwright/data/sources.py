@@ -1,0 +1,209 @@
+"""From a name or a folder to the three texts of a corpus.
+
+A folder is a corpus if it has a file for each part. Accepted names, for the part train:
+
+1. `train.txt`, `ptb.train.txt`, `wiki.train.tokens`, `wiki.train.raw`; the first of these forms
+   that the folder has for all three parts is taken.
+2. Otherwise any name in which the part stands between dots, hyphens or underscores and that ends
+   in `.txt`, `.text`, `.tokens`, `.raw` or in the part itself: `my.train.txt`, `de-train.txt`. If
+   two files fit one part, neither is guessed: an error names both.
+
+For the part valid, `validation`, `val` and `dev` do as well; for train, `training`. Upper and lower
+case are alike.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from cellwright.cell.errors import did_you_mean
+from cellwright.data import builtin, places
+from cellwright.data.errors import DataError, reason
+from cellwright.data.registry import KNOWN
+
+PARTS = ("train", "valid", "test")
+"""The parts of a corpus, in the order in which they are read."""
+
+_ALIASES = {
+    "train": ("train", "training"),
+    "valid": ("valid", "validation", "val", "dev"),
+    "test": ("test",),
+}
+_FORMS = ("{}.txt", "ptb.{}.txt", "wiki.{}.tokens", "wiki.{}.raw")
+_ENDINGS = ("txt", "text", "tokens", "raw")
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What changes when a file is written: a cheap sign that it is still the same."""
+
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True)
+class Text:
+    """One part of a corpus, as bytes that can be read from the start."""
+
+    label: str
+    open: Callable[[], BinaryIO]
+    stamp: Callable[[], Stamp]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a corpus's text is. `key` names its folder of token files."""
+
+    name: str
+    where: str
+    key: str
+    texts: Mapping[str, Text]
+
+
+def locate(name: str | os.PathLike[str], folder: str | os.PathLike[str] | None = None) -> Source:
+    """The text of a corpus.
+
+    Args:
+        name: a name of the registry, or a folder with train, valid and test text. A name goes
+            before a folder of the same name; `./ptb` is always a folder.
+        folder: where a named corpus is: the folder itself, or the one that has it under its name.
+            Otherwise `CELLWRIGHT_DATA` and then the corpora that were downloaded are searched.
+    """
+    text = os.fspath(name)
+    if folder is not None:
+        own = Path(folder).expanduser()
+        below = own / text
+        return _folder(below if text in KNOWN and _is_folder(below) else own, text)
+    if text == "builtin":
+        return _builtin()
+    if text in KNOWN:
+        return _known(text)
+    path = Path(text).expanduser()
+    if not _is_folder(path):
+        raise DataError(_no_such(text, path))
+    return _folder(path, path.absolute().name or text)
+
+
+def find_parts(names: Iterable[str], where: str) -> dict[str, str]:
+    """Which of these file names holds which part; `where` is for the message.
+
+    >>> find_parts(["ptb.test.txt", "ptb.train.txt", "ptb.valid.txt", "notes.txt"], "x")
+    {'train': 'ptb.train.txt', 'valid': 'ptb.valid.txt', 'test': 'ptb.test.txt'}
+    """
+    names = sorted(names)
+    lower = {name.lower(): name for name in names}
+    for form in _FORMS:
+        found = {
+            part: lower[spelled]
+            for part in PARTS
+            for alias in reversed(_ALIASES[part])
+            if (spelled := form.format(alias)) in lower
+        }
+        if len(found) == len(PARTS):
+            return {part: found[part] for part in PARTS}
+    chosen = {}
+    for part in PARTS:
+        fitting = [name for name in names if _fits(name, part)]
+        if len(fitting) > 1:
+            raise DataError(
+                f"{where}: both {fitting[0]} and {fitting[1]} could be the part {part!r}; "
+                f"keep one, or name one of them {part}.txt"
+            )
+        if not fitting:
+            has = f"it has {', '.join(names[:6])}" if names else "it has no files"
+            more = ", …" if len(names) > 6 else ""
+            raise DataError(
+                f"{where}: no file for the part {part!r}; a corpus is a folder with train.txt, "
+                f"valid.txt and test.txt ({has}{more})"
+            )
+        chosen[part] = fitting[0]
+    return chosen
+
+
+def _fits(name: str, part: str) -> bool:
+    stem, dot, ending = name.lower().rpartition(".")
+    words = re.split(r"[._-]", stem if dot and ending in _ENDINGS else name.lower())
+    plain = (dot and ending in _ENDINGS) or words[-1] in _ALIASES[part]
+    return bool(plain) and not name.startswith(".") and any(w in _ALIASES[part] for w in words)
+
+
+def is_here(name: str) -> bool:
+    """Is a corpus of the registry on this machine, as far as its folder tells?"""
+    return name == "builtin" or any(map(_is_folder, _searched(name)))
+
+
+def _searched(name: str) -> list[Path]:
+    data = places.data_folder()
+    return [*([] if data is None else [data / name]), places.corpora_folder() / name]
+
+
+def _known(name: str) -> Source:
+    searched = _searched(name)
+    for path in searched:
+        if _is_folder(path):
+            return _folder(path, name)
+    where = " and ".join(map(str, searched))
+    raise DataError(
+        f"{name} is not on this machine (there is no {where}); "
+        f"'cellwright data get {name}' gets it, or says how"
+    )
+
+
+def _folder(path: Path, name: str) -> Source:
+    try:
+        files = [entry.name for entry in os.scandir(path) if entry.is_file()]
+    except NotADirectoryError:
+        raise DataError(f"{path} is a file, not a folder with train, valid and test text") from None
+    except OSError as error:
+        raise DataError(f"{path}: {reason(error)}") from None
+    found = {part: path / file for part, file in find_parts(files, str(path)).items()}
+    paths = "\0".join(str(file.resolve()) for file in found.values())
+    digest = hashlib.sha256(paths.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    slug = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:40] or "corpus"
+    texts = {part: _file(file) for part, file in found.items()}
+    return Source(name, str(path), f"{slug}-{digest}", texts)
+
+
+def _file(path: Path) -> Text:
+    def stamp() -> Stamp:
+        status = path.stat()
+        return Stamp(status.st_size, status.st_mtime_ns)
+
+    return Text(str(path), lambda: open(path, "rb"), stamp)
+
+
+def _builtin() -> Source:
+    made = functools.cache(builtin.texts)
+
+    def text(part: str) -> Text:
+        # The key holds a hash of the text, so that a stamp has nothing left to tell.
+        return Text(f"builtin {part}", lambda: io.BytesIO(made()[part]), lambda: Stamp(0, 0))
+
+    key = f"builtin-{builtin.fingerprint()[:16]}"
+    return Source("builtin", "Python", key, {part: text(part) for part in PARTS})
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:
+        raise DataError(f"{path}: {reason(error)}") from None
+    except ValueError:  # a null character
+        return False
+
+
+def _no_such(name: str, path: Path) -> str:
+    if path.is_file():
+        return f"{name} is a file; give the folder that has train.txt, valid.txt and test.txt"
+    if os.sep in name or name.startswith("."):
+        return f"{name}: no such folder"
+    hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
+    return f"unknown corpus {name!r}{hint} (and there is no folder of that name)"

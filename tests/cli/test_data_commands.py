@@ -1,0 +1,162 @@
+"""The `data` commands do what their help says, offline."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+HELPS = ["data", "data list", "data get"]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("CELLWRIGHT_CACHE", str(folder))
+    monkeypatch.delenv("CELLWRIGHT_DATA", raising=False)
+    return folder
+
+
+def examples(text: str) -> list[str]:
+    return [line.strip()[2:] for line in text.splitlines() if line.strip().startswith("$ ")]
+
+
+def corpus(folder: str, **parts: str) -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    texts = {"train": "the cat sat\n", "valid": "the dog sat\n", "test": "the cat\n", **parts}
+    for part, text in texts.items():
+        Path(folder, f"{part}.txt").write_text(text)
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_the_examples_run(run, shell, command: str):
+    lines = examples(run(*command.split(), "--help").out)
+    assert len(lines) >= 3
+    for line in lines:
+        outcome = shell(line)
+        assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"
+
+
+@pytest.mark.parametrize("command", HELPS)
+def test_the_help_fits_a_terminal(run, command: str):
+    narrow = run(*command.split(), "--help", width=80).out
+    assert max(map(len, narrow.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("arguments", ["--help", "data list"])
+def test_data_does_not_import_torch(shell, arguments: str):
+    outcome = shell(f"cellwright {arguments}", PYTHONPROFILEIMPORTTIME="1")
+    imported = re.findall(r"\| +([\w.]+)$", outcome.err, re.MULTILINE)
+    assert "cellwright.cli.data" in imported
+    assert "torch" not in imported
+
+
+def test_a_list_of_names_makes_nothing(run, cache: Path):
+    rows = json.loads(run("data", "list", "--json").out)
+    assert [row["name"] for row in rows] == ["builtin", "ptb", "wikitext-2", "wikitext-103"]
+    assert [row["where"] for row in rows] == ["Python", None, None, None]
+    assert not any(row["prepared"] for row in rows)
+    assert not list(cache.iterdir())
+    out = run("data", "list").out
+    assert "not here; cellwright data get wikitext-103" in out
+    assert "not read yet" in out
+
+
+def test_a_named_corpus_is_read(run):
+    [row] = json.loads(run("data", "list", "builtin", "--json").out)
+    assert row["train"] > 10 * row["test"] > 10_000
+    assert (row["licence"], row["prepared"], row["as_published"]) == ("PSF-2.0", True, None)
+    again = json.loads(run("data", "list", "--json").out)
+    assert again[0] == row
+    assert f"{row['train']:,}" in run("data", "list").out
+
+
+def test_a_folder_is_a_corpus(run):
+    corpus("my[red]corpus")
+    outcome = run("data", "list", "my[red]corpus")
+    assert outcome.code == 0
+    assert re.search(r"my\[red\]corpus +4 +4 +3 +5 +1 +– +my\[red\]corpus", outcome.out)
+
+
+def test_names_from_the_data_folder(run, monkeypatch: pytest.MonkeyPatch):
+    corpus("all/ptb")
+    corpus("all/wikitext-2", train="")
+    Path("all/wikitext-103").mkdir()
+    monkeypatch.setenv("CELLWRIGHT_DATA", "all")
+    rows = {row["name"]: row for row in json.loads(run("data", "list", "--json").out)}
+    assert rows["ptb"]["where"] == os.path.join("all", "ptb")
+    assert "no file for the part 'train'" in rows["wikitext-103"]["problem"]
+    outcome = run("data", "list", "ptb")
+    assert "ptb: these are not its published counts" in outcome.out
+    assert run("data", "list").code == 0
+
+
+def test_get_from_files(run):
+    corpus("mine")
+    outcome = run("data", "get", "ptb", "--from", "mine", "--to", "corpora")
+    assert outcome.code == 0
+    assert "train              4 tokens            1 lines" in outcome.out
+    assert "1 words that train does not have (25%)" in outcome.out
+    assert "not the published counts" in outcome.out
+    assert "licence: LDC" in outcome.err
+    assert sorted(path.name for path in Path("corpora/ptb").iterdir()) == [
+        "test.txt",
+        "train.txt",
+        "valid.txt",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["list", "nothing"], "unknown corpus 'nothing'"),
+        (["list", "no/such"], "no/such: no such folder"),
+        (["list", "broken"], "train.txt is empty"),
+        (["list", "."], "no file for the part 'train'"),
+        (["list", "ptb"], "'cellwright data get ptb' gets it, or says how"),
+        (["get", "nothing"], "unknown corpus 'nothing'"),
+        (["get", "ptb"], "licensed by the Linguistic Data Consortium"),
+        (["get", "ptb", "--from", "missing.tgz"], "missing.tgz: no such file or folder"),
+        (["get", "wikitext-2", "--url", "file:///x"], "not an http or https address"),
+        (["get", "wikitext-2", "--url", "http://x", "--sha256", "1"], "64 hexadecimal digits"),
+    ],
+)
+def test_errors_are_a_line(run, arguments: list[str], message: str):
+    corpus("broken", train="")
+    outcome = run("data", *arguments)
+    assert (outcome.code, outcome.out) == (1, "")
+    first = outcome.err.splitlines()[0]
+    assert first.startswith("error: ")
+    assert message in first
+
+
+def test_a_name_is_needed(run):
+    assert run("data", "get").code == 2
+    assert run("data").code == 2
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+def test_progress_on_a_terminal(folder: Path):
+    import pty
+    import subprocess
+    import sys
+
+    corpus("large", train="some words of text\n" * 300_000)
+    ours, theirs = pty.openpty()
+    done = subprocess.run(
+        [sys.executable, "-m", "cellwright", "data", "list", "large"],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+        timeout=120,
+        check=False,
+    )
+    os.close(theirs)
+    shown = os.read(ours, 2**16)
+    os.close(ours)
+    assert done.returncode == 0
+    assert b"reading train" in shown
+    assert b"1,500,000" in done.stdout
