@@ -129,7 +129,7 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
       });
     case Op::d_relu:
       return each<Add>(out, n, [=](int64_t i) {
-        return load(b + i) > 0.0f ? load(a + i) : vec{};
+        return load(b + i) <= 0.0f ? vec{} : load(a + i);  // passes at a NaN, as in torch
       });
     case Op::d_leaky_relu:
       return each<Add>(out, n, [=](int64_t i) {

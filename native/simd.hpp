@@ -23,9 +23,10 @@ inline vec load(const float* p) { return *reinterpret_cast<const loose_vec*>(p);
 inline void store(float* p, vec v) { *reinterpret_cast<loose_vec*>(p) = v; }
 inline vec all(float x) { return vec{} + x; }
 
-// e^x to about one unit in the last place for |x| <= 88; a NaN stays one.
-inline vec exp_clamped(vec x) {
-  x = x > 88.0f ? all(88.0f) : x;
+// e^x to about one unit in the last place for |x| <= 88, infinity above that, e^-88 below; a
+// NaN stays one.
+inline vec exp_clamped(vec any) {
+  vec x = any > 88.0f ? all(88.0f) : any;
   x = x < -88.0f ? all(-88.0f) : x;
   // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
   const vec shifted = x * 1.44269504f + 12582912.0f;
@@ -39,7 +40,8 @@ inline vec exp_clamped(vec x) {
   p = p * r + 5.0000001201e-1f;
   p = p * r * r + r + 1.0f;
   const ivec exponent = reinterpret_cast<ivec>(shifted) << 23;
-  return reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + exponent);
+  const vec result = reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + exponent);
+  return any > 88.0f ? all(__builtin_inff()) : result;
 }
 
 inline vec sigmoid(vec x) { return 1.0f / (1.0f + exp_clamped(-x)); }

@@ -118,27 +118,34 @@ class Assembler:
             for value in _values_of(step):
                 touches.setdefault(value, []).append(number)
         places = list(self.places)
-        free: dict[int, list[int]] = {BLOCK: [], CHUNK: []}
+        # Values of different widths never share a place: a thread's rows of the one would
+        # lie over another thread's rows of the other.
+        free: dict[tuple[int, int], list[int]] = {}
         count = {BLOCK: 0, CHUNK: 0}
-        ended: list[int] = []  # blocks that other threads may read until the phase is over
+        ended: list[int] = []  # values in blocks that others may read until the phase is over
         phase = 0
         for number, step in enumerate(self.steps):
             values = _values_of(step)
             if step.phase != phase:
                 phase = step.phase
-                free[BLOCK] += ended
+                for value in ended:
+                    self._set_free(value, places, free)
                 ended.clear()
             for value in values:
                 if places[value] is None:
                     kind = self._kind(touches[value])
-                    if not free[kind]:
-                        free[kind].append(count[kind])
+                    unused = free.setdefault((kind, self.widths[value]), [])
+                    if not unused:
+                        unused.append(count[kind])
                         count[kind] += 1
-                    places[value] = Place(kind, free[kind].pop())
+                    places[value] = Place(kind, unused.pop())
             for value in set(values):
                 place = places[value]
                 if self.places[value] is None and place and touches[value][-1] == number:
-                    (ended if place.kind == BLOCK else free[CHUNK]).append(place.number)
+                    if place.kind == BLOCK:
+                        ended.append(value)
+                    else:
+                        self._set_free(value, places, free)
         used = sorted(touches)
         renumbered = {value: i for i, value in enumerate(used)}
         table: list[int] = []
@@ -160,6 +167,13 @@ class Assembler:
                 for i, number in enumerate(step.inputs)
             ]
         return Assembled(table, steps, inputs, count[BLOCK], count[CHUNK])
+
+    def _set_free(
+        self, value: int, places: list[Place | None], free: dict[tuple[int, int], list[int]]
+    ) -> None:
+        place = places[value]
+        assert place is not None
+        free[place.kind, self.widths[value]].append(place.number)
 
     def _kind(self, touched: list[int]) -> int:
         """A chunk if all touches are elementwise steps of one phase, else a block."""

@@ -33,6 +33,8 @@ def available() -> bool:
 
 def run_or_fall_back(call: LayerCall) -> LayerResult:
     """Run one layer here if that is possible, else on torch, saying so once."""
+    if call.x.shape[1] == 0:  # nothing to compute
+        return torch_backend.run(call)
     reason = refusal(call)
     if reason is None:
         return run(call)
@@ -49,8 +51,6 @@ def refusal(call: LayerCall) -> str | None:
             return f"it does not run on {tensor.device.type}"
         if tensor.dtype is not torch.float32:
             return f"it computes in torch.float32, not {tensor.dtype}"
-    if call.x.shape[1] == 0:
-        return "the batch is empty"
     return None
 
 
@@ -145,6 +145,8 @@ def _differentiable(
 ) -> list[Tensor | None]:
     """Gradients that can be differentiated again, by way of torch."""
     _warn_once("it has no gradients of gradients")
+    # Aliases, because the arguments may depend on each other, and each is asked for alone.
+    arguments = arguments.like([tensor.view_as(tensor) for tensor in arguments.flat])
     result = job.on_torch(arguments)
     pairs = [
         (value, gradient)

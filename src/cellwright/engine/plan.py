@@ -60,12 +60,13 @@ class _Planner:
         self.runs = _runs(graph)
         self._place_values()
         self.dx = self.dx_for_linears = -1
-        if input_gradient:
+        if input_gradient and (graph.reads_x or any(item.x_terms for _, item in self._sums())):
             lead = graph.input_history
             if graph.reads_x or not graph.masks_x:
                 self.dx = self.dx_for_linears = self._store(INPUT, lead, "gradient of x")
             if graph.masks_x:
                 self.dx_for_linears = self._store(INPUT, lead, "gradient of masked x")
+        self.plan.adds_to_input_gradient = graph.input_history > 0 or graph.reads_x
         self.plan.forward = self._program(self._forward_steps(), forward=True)
         if train:
             layout = Layout(self.place, self.gradient_buffer, self.dx)
@@ -241,7 +242,6 @@ class _Planner:
         """
         graph = self.graph
         shared = graph.input_history > 0 or (graph.reads_x and not graph.masks_x)
-        self.plan.adds_to_input_gradient = shared or graph.reads_x
         by_shift: dict[int, list[tuple[int, int]]] = {}
         for number, item in self._sums():
             for shift, weight in item.x_terms:

@@ -21,6 +21,8 @@ class Ragged:
     def of(cls, lengths: Tensor | Sequence[int], steps: int, batch: int) -> Ragged:
         """Check lengths against the padded batch, and sort."""
         given = torch.as_tensor(lengths, device="cpu")
+        if not given.numel():
+            given = given.long()
         if given.dtype.is_floating_point or given.dtype == torch.bool or given.dim() != 1:
             raise ValueError(
                 "lengths must be a list or a 1-D tensor of integers, "
