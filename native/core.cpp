@@ -2,6 +2,8 @@
 //
 // This file is compiled once per instruction set. It uses no templates of the standard
 // library, so that no code for a newer processor can end up in a shared symbol.
+#include <time.h>
+
 #include <cstring>
 
 #include "elementwise.hpp"
@@ -184,22 +186,34 @@ int64_t lay_out(Machine& m, float* base, int thread) {
   return base ? used : own_begin + (used - own_begin) * c.threads;
 }
 
-Range balanced_rows(const Call& c, int thread, int threads) {
-  if (!c.active) return share(c.batch, thread, threads);
-  // Rows are sorted, longest first: cut so that each thread gets as many row-steps.
+int64_t row_steps(const Call& c, Range rows) {
+  if (!c.active) return (rows.end - rows.begin) * c.steps;
   int64_t total = 0;
-  for (int64_t t = 0; t < c.steps; ++t) total += c.active[t];
-  const auto cut = [&](int64_t target) {
+  for (int64_t t = 0; t < c.steps; ++t) {
+    const int64_t end = c.active[t] < rows.end ? c.active[t] : rows.end;
+    if (end > rows.begin) total += end - rows.begin;
+  }
+  return total;
+}
+
+// The rows of one thread, so that each has its share of all rows and steps. Where rows end
+// early they are sorted, longest first.
+Range balanced_rows(const Call& c, int thread, int threads) {
+  const int64_t total = row_steps(c, Range{0, c.batch});
+  double before = 0;
+  for (int i = 0; i < thread; ++i) before += c.shares ? c.shares[i] : 1.0 / threads;
+  const double after = before + (c.shares ? c.shares[thread] : 1.0 / threads);
+  const auto cut = [&](double share_before) {
+    const double target = share_before * static_cast<double>(total);
     int64_t row = 0, sum = 0, t = c.steps;
-    while (row < c.batch && sum < target) {
-      while (t > 0 && c.active[t - 1] <= row) --t;
+    while (row < c.batch && static_cast<double>(sum) + 0.5 * static_cast<double>(t) < target) {
+      while (c.active && t > 0 && c.active[t - 1] <= row) --t;
       sum += t;
       ++row;
     }
     return row;
   };
-  return {thread == 0 ? 0 : cut(total * thread / threads),
-          thread + 1 == threads ? c.batch : cut(total * (thread + 1) / threads)};
+  return {thread == 0 ? 0 : cut(before), thread + 1 == threads ? c.batch : cut(after)};
 }
 
 Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
@@ -666,6 +680,17 @@ void inject_final_gradients(Machine& m, int64_t step) {
   }
 }
 
+double seconds() {
+  timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+void note_pace(Machine& m, double start) {
+  const double taken = seconds() - start;
+  if (taken > 0) m.team.pace[m.thread] = static_cast<double>(row_steps(m.c, m.rows)) / taken;
+}
+
 void run_forward(Machine& m) {
   pack_weights(m);
   add_biases(m);
@@ -674,11 +699,13 @@ void run_forward(Machine& m) {
   project_inputs(m);
   wait(m.team, m.threads);
   const int64_t values = value_count(m.p);
+  const double start = seconds();
   for (int64_t t = 0; t < m.c.steps; ++t) {
     find_values(m, t, values);
     run_step(m, t, active_rows(m.c, t));
     if (m.c.split_columns) wait(m.team, m.threads);
   }
+  note_pace(m, start);
   get_final_states(m);
 }
 
@@ -694,6 +721,7 @@ void run_backward(Machine& m) {
     for (int k = 0; k <= p.history; ++k) clear_ring(m, s, k);
   wait(m.team, m.threads);
   const int64_t values = value_count(p);
+  const double start = seconds();
   for (int64_t t = m.c.steps - 1; t >= 0; --t) {
     find_values(m, t, values);
     inject_final_gradients(m, t);
@@ -701,6 +729,7 @@ void run_backward(Machine& m) {
     if (m.c.split_columns) wait(m.team, m.threads);
     for (int s = 0; s < p.state_count; ++s) clear_ring(m, s, t + p.history);
   }
+  note_pace(m, start);
   for (int k = 1; k <= p.history; ++k) {
     inject_final_gradients(m, -k);
     for (int s = 0; s < p.state_count; ++s) {

@@ -117,25 +117,34 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
                        [=](int64_t i) { return load(a + i) * (load(b + i) - load(c + i)); });
     case Op::d_blend_rest:
       return each<Add>(out, n, [=](int64_t i) { return load(a + i) * (1.0f - load(b + i)); });
-    case Op::d_tanh:
+    case Op::d_tanh: {
+      const float scale = arg < 0 ? 1.0f : theta[arg];
       return each<Add>(out, n, [=](int64_t i) {
         const vec y = load(b + i);
-        return load(a + i) * (1.0f - y * y);
+        return load(a + i) * (scale * (1.0f - y * y));
       });
-    case Op::d_sigmoid:
+    }
+    case Op::d_sigmoid: {
+      const float scale = arg < 0 ? 1.0f : theta[arg];
       return each<Add>(out, n, [=](int64_t i) {
         const vec y = load(b + i);
-        return load(a + i) * (y * (1.0f - y));
+        return load(a + i) * (scale * (y * (1.0f - y)));
       });
-    case Op::d_relu:
+    }
+    case Op::d_relu: {
+      const float scale = arg < 0 ? 1.0f : theta[arg];
       return each<Add>(out, n, [=](int64_t i) {
-        return load(b + i) <= 0.0f ? vec{} : load(a + i);  // passes at a NaN, as in torch
+        // Passes the gradient at a NaN, as torch does.
+        return load(b + i) <= 0.0f ? vec{} : load(a + i) * scale;
       });
-    case Op::d_leaky_relu:
+    }
+    case Op::d_leaky_relu: {
+      const float scale = arg < 0 ? 1.0f : theta[arg];
       return each<Add>(out, n, [=](int64_t i) {
-        const vec g = load(a + i);
+        const vec g = load(a + i) * scale;
         return load(b + i) > 0.0f ? g : g * 0.01f;
       });
+    }
     case Op::d_mix: {
       const float weight = theta[arg];
       return each<Add>(out, n, [=](int64_t i) { return load(a + i) * weight; });

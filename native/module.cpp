@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -83,6 +84,38 @@ class Scratch {
   int64_t size_ = 0;
 };
 
+// How the rows of a batch are shared out. Cores differ in speed, above all on a machine that
+// others use as well, so each calling thread remembers how fast its team's threads were. Who
+// computes a row does not change its result.
+class Shares {
+ public:
+  const double* get(int threads) {
+    if (shares_.size() != static_cast<size_t>(threads))
+      shares_.assign(static_cast<size_t>(threads), 1.0 / threads);
+    return shares_.data();
+  }
+
+  void learn(const Team& team, int threads) {
+    double total = 0;
+    for (int i = 0; i < threads; ++i) {
+      if (team.pace[i] <= 0) return;  // a thread had no rows, or the team was smaller
+      total += team.pace[i];
+    }
+    double sum = 0;
+    for (int i = 0; i < threads; ++i) {
+      double& share = shares_[static_cast<size_t>(i)];
+      const double seen = std::clamp(team.pace[i] / total * threads, 0.6, 1.4) / threads;
+      share += kLearning * (seen - share);
+      sum += share;
+    }
+    for (double& share : shares_) share /= sum;
+  }
+
+ private:
+  static constexpr double kLearning = 0.3;
+  std::vector<double> shares_;
+};
+
 template <typename T>
 const T* as(const Ints& ints, size_t fields) {
   static_assert(alignof(T) == alignof(int32_t), "tables are made of 32-bit integers");
@@ -160,7 +193,8 @@ class NativeProgram {
            int64_t theta_gradient, int64_t output, int64_t output_gradient, const Longs& initial,
            const Longs& final_states, const Longs& final_gradients,
            const Longs& initial_gradients, int threads, bool split_columns) const {
-    if (threads < 1) throw std::invalid_argument("threads must be at least 1");
+    if (threads < 1 || threads > kMostThreads)
+      throw std::invalid_argument("threads must be from 1 to 64");
     if (stored.size() != static_cast<size_t>(program_.stored_count) ||
         stored_ld.size() != stored.size() ||
         weights.size() != static_cast<size_t>(program_.weight_count) ||
@@ -193,12 +227,16 @@ class NativeProgram {
     const Core& core = *chosen;
     static thread_local Scratch scratch;
     call.scratch = scratch.get(core.scratch_floats(program_, call));
+    static thread_local Shares shares;
+    const double* const wanted = shares.get(threads);
     Team shared{};
     run_together(threads, [&](int thread, int team) {
       Call mine = call;
       mine.threads = team;
+      mine.shares = team == threads ? wanted : nullptr;
       core.run(program_, mine, shared, thread);
     });
+    if (!call.split_columns) shares.learn(shared, threads);
   }
 
  private:

@@ -40,7 +40,7 @@ enum class Op : int32_t {
   d_mul,          // g * (all other inputs)
   d_blend_gate,   // g * (a - b)
   d_blend_rest,   // g * (1 - z)
-  d_tanh,         // g * (1 - y*y)
+  d_tanh,         // g * (1 - y*y); this and the next three times theta[arg], unless arg < 0
   d_sigmoid,      // g * y * (1 - y)
   d_relu,         // g where y > 0
   d_leaky_relu,   // g where y > 0, else 0.01 g
@@ -160,14 +160,19 @@ struct Call {
   float* const* initial_gradients;      // the same order, or null
   float* scratch;                       // at least scratch_floats()
   int32_t threads;
+  const double* shares;  // of the rows for each thread, adding up to 1; null for equal ones
   bool split_columns;  // threads share columns of each product instead of rows of the batch
 };
 
-// What the threads of one call share: a place to meet, and counters of claimed work.
+constexpr int kMostThreads = 64;
+
+// What the threads of one call share: a place to meet, counters of claimed work, and how fast
+// each took its rows through the loop, in rows and steps per second.
 struct Team {
   int32_t arrived;
   int32_t generation;
   int64_t claimed[2];
+  double pace[kMostThreads];
 };
 
 // Lets another thread run; outside the per-instruction-set files.

@@ -216,13 +216,26 @@ class _Backward:
                 values = [g, *(self._value(i) for i in inputs)]
                 self.code.elementwise("d_theta", -1, values, arg=item.theta)
                 for k, i in enumerate(inputs):
-                    self._contribute(i, "d_mix", [g], arg=item.theta + k)
+                    self._mixed(i, g, item.theta + k)
             case "norm":
                 self._contribute(inputs[0], "d_norm", [g, self._value(inputs[0])])
             case "zero":
                 pass
             case op:
-                self._contribute(inputs[0], f"d_{op}", [g, self._value(number)])
+                self._contribute(inputs[0], f"d_{op}", [g, self._value(number)], arg=-1)
+
+    def _mixed(self, number: int, g: int, theta: int) -> None:
+        """The gradient of a mix's input; for an activation that only the mix reads, at once
+        that of the activation's input."""
+        item = self.graph.items[number]
+        if (
+            isinstance(item, Elementwise)
+            and OPS[item.op].saves is Saves.OUTPUT
+            and self._only_here(number)
+        ):
+            self._contribute(item.inputs[0], f"d_{item.op}", [g, self._value(number)], arg=theta)
+        else:
+            self._contribute(number, "d_mix", [g], arg=theta)
 
     def _only_here(self, number: int) -> bool:
         """Whether an elementwise value has no gradient but from its one reader."""

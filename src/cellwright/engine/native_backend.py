@@ -23,6 +23,7 @@ except ImportError:  # the core could not be built: everything runs on torch
     _native = None
 
 _SPLIT_BYTES = 4_000_000  # from here on a step's weights do not nearly fit a core's cache
+_MOST_THREADS = 64  # that the core can keep apart
 _THREAD_WORK = 1_000_000  # multiply-adds for which waking another thread pays
 
 
@@ -79,7 +80,7 @@ def run(call: LayerCall) -> LayerResult:
     )
     job = Job(programs, call)
     work = job.steps * job.batch * job.memory.weight_bytes // 4
-    job.threads = min(torch.get_num_threads(), 1 + work // _THREAD_WORK)
+    job.threads = min(torch.get_num_threads(), 1 + work // _THREAD_WORK, _MOST_THREADS)
     job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
     arguments = job.arguments(call)
     if not learns:
