@@ -1,0 +1,149 @@
+// One time step: products and elementwise operations in the order of the program.
+#pragma once
+
+#include "elementwise.hpp"
+#include "machine.hpp"
+
+namespace {
+
+using namespace cellwright;
+
+void copy_row(float* to, const float* from, int64_t floats, int64_t zeros) {
+  std::memcpy(to, from, sizeof(float) * static_cast<size_t>(floats));
+  std::memset(to + floats, 0, sizeof(float) * static_cast<size_t>(zeros));
+}
+
+// The panels first .. last of one sum of products.
+void run_linear_panels(Machine& m, const Step& s, Range rows, int64_t first, int64_t last) {
+  Product products[64];
+  const Width width = m.p.values[s.out].width;
+  const float* bias = s.arg >= 0 ? m.bias[s.arg] : nullptr;
+  Start start = s.accumulate ? Start::add : bias ? Start::bias : Start::zero;
+  for (int done = 0; done < s.input_count;) {
+    int portion = 0;
+    for (; portion < 64 && done + portion < s.input_count; ++portion) {
+      const int value = m.p.inputs[s.first_input + 2 * (done + portion)];
+      const int weight = m.p.inputs[s.first_input + 2 * (done + portion) + 1];
+      const int64_t depth =
+          m.columns(m.p.backward ? m.p.weight_rows[weight] : m.p.weight_columns[weight]);
+      products[portion] = {row_of(m, value, rows.begin), m.stride(m.p.values[value].width),
+                           m.packed[weight], depth};
+    }
+    multiply(products, portion, rows.end - rows.begin, m.columns(width), m.vectors, first, last,
+             row_of(m, s.out, rows.begin), m.stride(width), start, bias, m.result_tile);
+    start = Start::add;
+    done += portion;
+  }
+}
+
+bool same_weights(const Program& p, const Step& a, const Step& b) {
+  if (a.input_count != b.input_count || p.values[a.out].width != p.values[b.out].width)
+    return false;
+  for (int i = 0; i < a.input_count; ++i)
+    if (p.inputs[a.first_input + 2 * i + 1] != p.inputs[b.first_input + 2 * i + 1]) return false;
+  return true;
+}
+
+// Sums begin .. end, which have the same weights: a panel of them serves all before the next.
+void run_linears(Machine& m, int begin, int end, int64_t active) {
+  const Range rows = m.c.split_columns
+                         ? Range{0, active}
+                         : Range{m.rows.begin, m.rows.end < active ? m.rows.end : active};
+  const int64_t panels = panels_of(m.columns(m.p.values[m.p.steps[begin].out].width), m.vectors);
+  const Range part = m.c.split_columns ? share(panels, m.thread, m.threads) : Range{0, panels};
+  if (end == begin + 1)
+    return run_linear_panels(m, m.p.steps[begin], rows, part.begin, part.end);
+  for (int64_t panel = part.begin; panel < part.end; ++panel)
+    for (int i = begin; i < end; ++i)
+      run_linear_panels(m, m.p.steps[i], rows, panel, panel + 1);
+}
+
+void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int64_t rows) {
+  const int32_t* in = m.p.inputs + s.first_input;
+  const Width width =
+      m.p.values[s.op == Op::write_output || s.op == Op::d_theta ? in[0] : s.out].width;
+  for (int i = 0; i < s.input_count; ++i) m.inputs[i] = row_of(m, in[i], first);
+  const int64_t row = m.stride(width);
+  const Span span{m.inputs, s.input_count, rows * row, row, m.columns(width)};
+  switch (s.op) {
+    case Op::write_output:
+      for (int64_t r = 0; r < rows; ++r)
+        std::memcpy(m.c.output + (step * m.c.batch + first + r) * m.c.hidden,
+                    m.inputs[0] + r * row, sizeof(float) * static_cast<size_t>(m.c.hidden));
+      return;
+    case Op::read_output_gradient: {
+      float* out = row_of(m, s.out, first);
+      for (int64_t r = 0; r < rows; ++r, out += row) {
+        const float* g = m.c.output_gradient + (step * m.c.batch + first + r) * m.c.hidden;
+        if (s.accumulate)
+          for (int64_t i = 0; i < m.c.hidden; ++i) out[i] += g[i];
+        else
+          copy_row(out, g, m.c.hidden, row - m.c.hidden);
+      }
+      return;
+    }
+    case Op::d_theta: {
+      float* to = m.c.theta_gradient + first * m.p.theta_count + s.arg;
+      for (int64_t r = 0; r < rows; ++r)
+        row_dots(to + r * m.p.theta_count, m.inputs[0] + r * row, m.inputs + 1,
+                 s.input_count - 1, r * row, span.columns);
+      return;
+    }
+    case Op::norm: return norm_rows(row_of(m, s.out, first), span, s.accumulate);
+    case Op::d_norm: return norm_gradient_rows(row_of(m, s.out, first), span, s.accumulate);
+    default:
+      if (s.accumulate)
+        apply<true>(s.op, row_of(m, s.out, first), span, s.arg, m.c.theta);
+      else
+        apply<false>(s.op, row_of(m, s.out, first), span, s.arg, m.c.theta);
+  }
+}
+
+// Rows that have ended take no part; what later sums read of them must be zero.
+void clear_ended_rows(Machine& m, int64_t step, int64_t active) {
+  const int64_t first = m.rows.begin > active ? m.rows.begin : active;
+  if (first >= m.rows.end) return;
+  for (int i = 0; i < m.p.step_count; ++i) {
+    const Step& s = m.p.steps[i];
+    if (s.op == Op::write_output) {
+      std::memset(m.c.output + (step * m.c.batch + first) * m.c.hidden, 0,
+                  sizeof(float) * static_cast<size_t>((m.rows.end - first) * m.c.hidden));
+    } else if (s.op != Op::d_theta) {
+      const Value& v = m.p.values[s.out];
+      if (v.place != Place::stored || v.shift != 0 || v.index == m.p.input_gradient) continue;
+      const int64_t row = m.stride(v.width);
+      std::memset(m.at[s.out] + first * row, 0,
+                  sizeof(float) * static_cast<size_t>((m.rows.end - first) * row));
+    }
+  }
+}
+
+void run_step(Machine& m, int64_t step, int64_t active) {
+  const Program& p = m.p;
+  const int64_t end = m.rows.end < active ? m.rows.end : active;
+  for (int i = 0; i < p.step_count;) {
+    if (i > 0 && m.c.split_columns && p.steps[i].phase != p.steps[i - 1].phase) wait(m.team, m.threads);
+    if (p.steps[i].op == Op::linear) {
+      int next = i + 1;
+      while (next < p.step_count && p.steps[next].op == Op::linear &&
+             p.steps[next].phase == p.steps[i].phase &&
+             same_weights(p, p.steps[i], p.steps[next]))
+        ++next;
+      run_linears(m, i, next, active);
+      i = next;
+      continue;
+    }
+    int last = i;
+    while (last < p.step_count && p.steps[last].op != Op::linear &&
+           p.steps[last].phase == p.steps[i].phase)
+      ++last;
+    for (int64_t row = m.rows.begin; row < end; row += m.chunk_rows) {
+      const int64_t rows = end - row < m.chunk_rows ? end - row : m.chunk_rows;
+      for (int j = i; j < last; ++j) run_elementwise(m, p.steps[j], step, row, rows);
+    }
+    i = last;
+  }
+  if (active < m.c.batch) clear_ended_rows(m, step, active);
+}
+
+}  // namespace

@@ -1,0 +1,234 @@
+// Products over all time steps at once: those with x before the loop, and those that the
+// gradients of weights, biases and x are, after it.
+#pragma once
+
+#include "machine.hpp"
+
+namespace {
+
+using namespace cellwright;
+
+constexpr int64_t kRowBlock = 63;    // rows of all time steps taken at a time
+constexpr int64_t kPieceTiles = 80;  // tiles of a weight gradient taken at a time
+
+void pack_weights(Machine& m) {
+  const Program& p = m.p;
+  int64_t turn = 0;
+  for (int w = 0; w < p.weight_count; ++w) {
+    if (!m.packed[w]) continue;
+    const int64_t n = m.columns(p.weight_rows[w]), k = m.columns(p.weight_columns[w]);
+    const int64_t columns = p.backward ? k : n;
+    const int vectors = vectors_for(m, w);
+    for (int64_t panel = 0; panel < panels_of(columns, vectors); ++panel) {
+      if (turn++ % m.threads != m.thread) continue;
+      if (p.backward)
+        pack(m.c.weights[w], k, 1, n, k, vectors, panel, panel + 1, m.packed[w]);
+      else
+        pack(m.c.weights[w], 1, k, k, n, vectors, panel, panel + 1, m.packed[w]);
+    }
+  }
+}
+
+void add_biases(Machine& m) {
+  for (int g = m.thread; g < m.p.group_count; g += m.threads) {
+    const int64_t n = m.columns(m.p.group_width[g]);
+    std::memset(m.bias[g], 0, sizeof(float) * static_cast<size_t>(padded(n)));
+    for (int b = 0; b < m.p.bias_count; ++b)
+      if (m.p.bias_group[b] == g)
+        for (int64_t i = 0; i < n; ++i) m.bias[g][i] += m.c.biases[b][i];
+  }
+}
+
+// out[rows first …] = start + the sum over terms, for `count` rows of all time steps at once.
+void multiply_terms(Machine& m, const Term* terms, int term_count, int64_t first, int64_t count,
+                    int64_t columns, float* out, int64_t ldc, Start start, const float* bias) {
+  const Program& p = m.p;
+  Product products[64];
+  for (int done = 0; done < term_count;) {
+    int portion = 0;
+    for (; portion < 64 && done + portion < term_count; ++portion) {
+      const Term& t = terms[done + portion];
+      const int64_t lda = m.c.stored_ld[t.stored];
+      const Width* depth = p.backward ? p.weight_rows : p.weight_columns;
+      products[portion] = {stored_at(m, t.stored, -t.shift) + first * lda, lda,
+                           m.packed[t.weight], m.columns(depth[t.weight])};
+    }
+    multiply(products, portion, count, columns, m.job_vectors, 0, panels_of(columns, m.job_vectors),
+             out + first * ldc, ldc, start, bias, m.result_tile);
+    start = Start::add;
+    done += portion;
+  }
+}
+
+int64_t row_blocks(const Machine& m) {
+  return (m.c.steps * m.c.batch + kRowBlock - 1) / kRowBlock;
+}
+
+int64_t rows_in_block(const Machine& m, int64_t block) {
+  const int64_t left = m.c.steps * m.c.batch - block * kRowBlock;
+  return left < kRowBlock ? left : kRowBlock;
+}
+
+void project_inputs(Machine& m) {
+  const Program& p = m.p;
+  for (int64_t block; (block = claim_next(m.team, kProjections)) < row_blocks(m);)
+    for (int i = 0; i < p.projection_count; ++i) {
+      const Projection& job = p.projections[i];
+      const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
+      multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
+                     rows_in_block(m, block), m.columns(p.stored[job.stored].width),
+                     stored_at(m, job.stored, 0), m.c.stored_ld[job.stored],
+                     bias ? Start::bias : Start::zero, bias);
+    }
+}
+
+void copy_tile(float* to, int64_t ldt, const float* from, int64_t ldf, int rows, int64_t columns) {
+  for (int r = 0; r < rows; ++r)
+    std::memcpy(to + r * ldt, from + r * ldf, sizeof(float) * static_cast<size_t>(columns));
+}
+
+// Transposes a tile's gradients: kWeightRows numbers for each k, zeros where it has fewer rows.
+void pack_gradient_tile(float* to, const float* from, int64_t ld, int64_t depth, int height) {
+  if (height == kWeightRows) {
+    for (int64_t i = 0; i < depth; ++i) {
+      __builtin_prefetch(from + i * ld + 16);  // the tiles to the right come next
+      std::memcpy(to + i * kWeightRows, from + i * ld, sizeof(float) * kWeightRows);
+    }
+    return;
+  }
+  for (int64_t i = 0; i < depth; ++i)
+    for (int r = 0; r < kWeightRows; ++r)
+      to[i * kWeightRows + r] = r < height ? from[i * ld + r] : 0.0f;
+}
+
+// Adds one job's part to some tiles of its weight's gradient, for a block of time steps whose
+// operand is packed already.
+void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t first,
+                         int64_t depth, bool add) {
+  const int64_t n = m.columns(m.p.weight_rows[job.weight]);
+  const int64_t k = m.columns(m.p.weight_columns[job.weight]);
+  const int64_t ldg = m.c.stored_ld[job.gradient];
+  const float* gradient = stored_at(m, job.gradient, 0) + first * ldg;
+  float* result = m.c.weight_gradients[job.weight];
+  for (int64_t tile_number = tiles.begin; tile_number < tiles.end; ++tile_number) {
+    const int64_t row = tile_number * kWeightRows;
+    const int height = static_cast<int>(n - row < kWeightRows ? n - row : kWeightRows);
+    pack_gradient_tile(m.gradient_tile, gradient + row, ldg, depth, height);
+    for (int64_t panel = 0; panel < panels_of(k, 3); ++panel) {
+      const int64_t column = panel * 3 * kLanes;
+      const int64_t wide = k - column < 3 * kLanes ? k - column : 3 * kLanes;
+      const int vectors = static_cast<int>(vectors_of(wide));
+      const bool whole = height == kWeightRows && wide == vectors * kLanes;
+      float* out = whole ? result + row * k + column : m.result_tile;
+      const int64_t ldc = whole ? k : 3 * kLanes;
+      if (!whole && add) copy_tile(out, ldc, result + row * k + column, k, height, wide);
+      const auto run_tile = vectors == 3   ? tile_transposed<3>
+                            : vectors == 2 ? tile_transposed<2>
+                                           : tile_transposed<1>;
+      run_tile(m.gradient_tile, m.operand_panels + column * depth, depth, out, ldc, add);
+      if (!whole) copy_tile(result + row * k + column, k, out, ldc, height, wide);
+    }
+  }
+}
+
+int64_t tiles_of(const Machine& m, const WeightJob& job) {
+  return (m.columns(m.p.weight_rows[job.weight]) + kWeightRows - 1) / kWeightRows;
+}
+
+bool is_first_of_weight(const Program& p, int begin, int job) {
+  for (int i = begin; i < job; ++i)
+    if (p.weight_jobs[i].weight == p.weight_jobs[job].weight) return false;
+  return true;
+}
+
+// One piece of a bundle of jobs: as many of `pieces` parts of each weight's tiles.
+void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_t pieces) {
+  const WeightJob* jobs = m.p.weight_jobs;
+  const int64_t total = m.c.steps * m.c.batch;
+  for (int first_job = begin, next; first_job < end; first_job = next) {
+    const WeightJob& head = jobs[first_job];
+    next = first_job + 1;
+    while (next < end && jobs[next].operand == head.operand && jobs[next].shift == head.shift)
+      ++next;
+    const int64_t lda = m.c.stored_ld[head.operand];
+    const int64_t k = m.columns(m.p.weight_columns[head.weight]);
+    const float* operand = stored_at(m, head.operand, -head.shift);
+    const int64_t block = depth_block(m);
+    for (int64_t first = 0; first < total; first += block) {
+      const int64_t depth = total - first < block ? total - first : block;
+      pack_rows(operand + first * lda, lda, depth, k, 3, m.operand_panels);
+      for (int j = first_job; j < next; ++j) {
+        if (!m.c.weight_gradients[jobs[j].weight]) continue;
+        const bool add = first > 0 || !is_first_of_weight(m.p, begin, j);
+        const int64_t tiles = tiles_of(m, jobs[j]);
+        const Range mine = {tiles * piece / pieces, tiles * (piece + 1) / pieces};
+        add_weight_gradient(m, jobs[j], mine, first, depth, add);
+      }
+    }
+  }
+}
+
+void bias_gradient(Machine& m, const BiasJob& job) {
+  const Program& p = m.p;
+  const int64_t total = m.c.steps * m.c.batch;
+  constexpr int64_t kBlock = 64;  // partial sums keep rounding errors small
+  bool wanted = false;
+  for (int b = 0; b < p.bias_count; ++b)
+    wanted = wanted || (p.bias_group[b] == job.group && m.c.bias_gradients[b]);
+  if (!wanted) return;
+  const int64_t n = m.columns(p.group_width[job.group]);
+  const int64_t ld = m.c.stored_ld[job.gradient];
+  float* sums = m.operand_panels;
+  float* partial = sums + padded(n);
+  std::memset(sums, 0, sizeof(float) * static_cast<size_t>(padded(n)));
+  const float* g = stored_at(m, job.gradient, 0);
+  for (int64_t first = 0; first < total; first += kBlock) {
+    const int64_t last = first + kBlock < total ? first + kBlock : total;
+    std::memset(partial, 0, sizeof(float) * static_cast<size_t>(padded(n)));
+    for (int64_t i = first; i < last; ++i)
+      for (int64_t j = 0; j < n; j += kLanes)
+        store(partial + j, load(partial + j) + load(g + i * ld + j));
+    for (int64_t j = 0; j < n; j += kLanes) store(sums + j, load(sums + j) + load(partial + j));
+  }
+  for (int b = 0; b < p.bias_count; ++b)
+    if (p.bias_group[b] == job.group && m.c.bias_gradients[b])
+      std::memcpy(m.c.bias_gradients[b], sums, sizeof(float) * static_cast<size_t>(n));
+}
+
+void input_gradient_block(Machine& m, const InputJob& job, int64_t block) {
+  const Program& p = m.p;
+  multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
+                 rows_in_block(m, block), m.c.input, stored_at(m, p.input_gradient, -job.shift),
+                 m.c.stored_ld[p.input_gradient], job.accumulate ? Start::add : Start::zero,
+                 nullptr);
+}
+
+// All gradients that are sums over time: weights, biases and x.
+void collect_gradients(Machine& m) {
+  const Program& p = m.p;
+  int64_t passed = 0;  // pieces before the ones at hand; all threads count alike
+  int64_t mine = claim_next(m.team, kGradients);
+  const auto take = [&](int64_t pieces, auto work) {
+    for (; mine < passed + pieces; mine = claim_next(m.team, kGradients)) work(mine - passed);
+    passed += pieces;
+  };
+  for (int begin = 0, end; begin < p.weight_job_count; begin = end) {
+    int64_t tiles = 0;
+    for (end = begin; end < p.weight_job_count &&
+                      p.weight_jobs[end].bundle == p.weight_jobs[begin].bundle;
+         ++end)
+      if (is_first_of_weight(p, begin, end)) tiles += tiles_of(m, p.weight_jobs[end]);
+    const int64_t pieces = (tiles + kPieceTiles - 1) / kPieceTiles;
+    take(pieces, [&, begin, end](int64_t piece) {
+      weight_gradient_piece(m, begin, end, piece, pieces);
+    });
+  }
+  take(p.bias_job_count, [&](int64_t piece) { bias_gradient(m, p.bias_jobs[piece]); });
+  if (p.input_gradient < 0) return;
+  for (int j = 0; j < p.input_job_count; ++j) {
+    if (j > 0) wait(m.team, m.threads);  // another shift writes the same rows
+    take(row_blocks(m), [&](int64_t block) { input_gradient_block(m, p.input_jobs[j], block); });
+  }
+}
+
+}  // namespace
