@@ -1,4 +1,4 @@
-"""The one error that everything about cells raises on bad input."""
+"""The errors for bad input: `UserError`, and `CellError` for everything about cells."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ import difflib
 from collections.abc import Iterable
 
 
-class CellError(ValueError):
+class UserError(ValueError):
+    """What the user gave is wrong: the message says what, where, and what would be right.
+
+    The command line prints such an error as one line.
+    """
+
+
+class CellError(UserError):
     """A cell, or a text that should describe one, is not valid.
 
     The message names the node (or the line) and says what would be right.

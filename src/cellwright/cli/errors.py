@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from cellwright.cell import CellError
+from cellwright.cell.errors import UserError
 from cellwright.cli.help import Group
 from cellwright.cli.output import printable, stderr
 
@@ -40,7 +40,7 @@ class RootGroup(Group):
             sys.stdout.flush()
         except BrokenPipeError:
             _leave_quietly()
-        except (CellError, OSError, UnicodeError, MemoryError) as error:
+        except (UserError, OSError, UnicodeError, MemoryError) as error:
             _fail(describe(error), FAILED, details(error))
         except Exception as error:
             # click's exceptions come from click or from the copy inside typer, by version.

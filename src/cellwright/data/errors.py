@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cellwright.cell.errors import UserError
+
 Progress = Callable[[str, int, int], None]
 """Called during long work with what is being done, how many bytes are done, and how many there
 are (0 where that is not known)."""
 
 
-class DataError(ValueError):
+class DataError(UserError):
     """A corpus, or a file of one, cannot be found, read, fetched or kept.
 
     The message names the file and says what to do.
