@@ -7,7 +7,6 @@ import typer
 from cellwright.cli.data import getting, listing
 from cellwright.cli.help import Command, Group, examples
 
-
 app = typer.Typer(
     cls=Group,
     help="See which text corpora are there, and get them.",
