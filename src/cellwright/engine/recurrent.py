@@ -69,7 +69,6 @@ class Recurrent(nn.Module):
         input_size: int,
         hidden_size: int,
         num_layers: int = 1,
-        *,
         batch_first: bool = False,
         bidirectional: bool = False,
         dropout: float = 0.0,
