@@ -154,6 +154,87 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
   }
 }
 
+// The activations that a mix of one value's activations weighs, in the order of their bits, and
+// the weights of those that it has.
+struct Mixture {
+  enum { kTanh = 1, kSigmoid = 2, kRelu = 4, kLeaky = 8, kIdentity = 16 };
+  int bits;
+  int first;
+  float weight[5];
+
+  Mixture(int arg, const float* theta) : bits(arg % 32), first(arg / 32), weight{} {
+    for (int i = 0, next = first; i < 5; ++i)
+      if (bits >> i & 1) weight[i] = theta[next++];
+  }
+};
+
+template <bool Add>
+void mix_activations(float* out, const Span& s, const Mixture& mix) {
+  const float* a = s.in[0];
+  each<Add>(out, s.floats, [&](int64_t i) {
+    const vec x = load(a + i);
+    vec total = {};
+    if (mix.bits & Mixture::kTanh) total += tanh(x) * mix.weight[0];
+    if (mix.bits & Mixture::kSigmoid) total += sigmoid(x) * mix.weight[1];
+    if (mix.bits & Mixture::kRelu) total += (x < 0.0f ? vec{} : x) * mix.weight[2];
+    if (mix.bits & Mixture::kLeaky) total += (x < 0.0f ? x * 0.01f : x) * mix.weight[3];
+    if (mix.bits & Mixture::kIdentity) total += x * mix.weight[4];
+    return total;
+  });
+}
+
+// One vector of the gradient of a mix of activations, and its parts of the weights' gradients.
+template <bool Add>
+inline void mixed_gradient(float* out, vec x, vec g, const Mixture& mix, vec* dots) {
+  vec slope = {};
+  if (mix.bits & Mixture::kTanh) {
+    const vec y = tanh(x);
+    slope += (1.0f - y * y) * mix.weight[0];
+    dots[0] += g * y;
+  }
+  if (mix.bits & Mixture::kSigmoid) {
+    const vec y = sigmoid(x);
+    slope += y * (1.0f - y) * mix.weight[1];
+    dots[1] += g * y;
+  }
+  if (mix.bits & Mixture::kRelu) {
+    slope += x <= 0.0f ? vec{} : all(mix.weight[2]);
+    dots[2] += g * (x < 0.0f ? vec{} : x);
+  }
+  if (mix.bits & Mixture::kLeaky) {
+    slope += x > 0.0f ? all(mix.weight[3]) : all(mix.weight[3] * 0.01f);
+    dots[3] += g * (x < 0.0f ? x * 0.01f : x);
+  }
+  if (mix.bits & Mixture::kIdentity) {
+    slope += mix.weight[4];
+    dots[4] += g * x;
+  }
+  store(out, Add ? load(out) + g * slope : g * slope);
+}
+
+// May write over its input. Padding at a row's end does not count for the weights.
+template <bool Add>
+void mix_activations_gradient(float* out, const Span& s, const Mixture& mix, float* theta_gradient,
+                              int64_t thetas) {
+  for (int64_t at = 0; at < s.floats; at += s.row, theta_gradient += thetas) {
+    const float* g = s.in[0] + at;
+    const float* a = s.in[1] + at;
+    vec dots[5] = {};
+    int64_t i = 0;
+    for (; i + kLanes <= s.columns; i += kLanes)
+      mixed_gradient<Add>(out + at + i, load(a + i), load(g + i), mix, dots);
+    float rest[5] = {};
+    for (; i < s.row; i += kLanes) {
+      vec last[5] = {};
+      mixed_gradient<Add>(out + at + i, load(a + i), load(g + i), mix, last);
+      for (int j = 0; j < 5; ++j)
+        for (int lane = 0; lane < kLanes && i + lane < s.columns; ++lane) rest[j] += last[j][lane];
+    }
+    for (int j = 0, next = mix.first; j < 5; ++j)
+      if (mix.bits >> j & 1) theta_gradient[next++] += sum(dots[j]) + rest[j];
+  }
+}
+
 constexpr float kNormEpsilon = 1e-5f;
 
 inline float row_sum(const float* a, int64_t columns) {

@@ -89,6 +89,19 @@ void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int
                  s.input_count - 1, r * row, span.columns);
       return;
     }
+    case Op::mix_activations: {
+      const Mixture mix(s.arg, m.c.theta);
+      if (s.accumulate) return mix_activations<true>(row_of(m, s.out, first), span, mix);
+      return mix_activations<false>(row_of(m, s.out, first), span, mix);
+    }
+    case Op::d_mix_activations: {
+      const Mixture mix(s.arg, m.c.theta);
+      float* to = m.c.theta_gradient + first * m.p.theta_count;
+      float* out = row_of(m, s.out, first);
+      if (s.accumulate)
+        return mix_activations_gradient<true>(out, span, mix, to, m.p.theta_count);
+      return mix_activations_gradient<false>(out, span, mix, to, m.p.theta_count);
+    }
     case Op::norm: return norm_rows(row_of(m, s.out, first), span, s.accumulate);
     case Op::d_norm: return norm_gradient_rows(row_of(m, s.out, first), span, s.accumulate);
     default:

@@ -33,6 +33,7 @@ struct Value {
 // Operations of a step. The first fourteen are those of the cell's table of operations.
 enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
+  mix_activations = 20,  // of one value: arg is 32 * theta + the bits of the activations
   // Gradients: the first input is the gradient of the operation's result.
   d_copy = 32,    // g
   d_negate,       // -g
@@ -47,6 +48,7 @@ enum class Op : int32_t {
   d_mix,          // theta[arg] * g
   d_theta,        // the sums of g * a, for each a into the row's theta gradients from arg on
   d_norm,         // inputs g and a
+  d_mix_activations = 48,  // inputs g and a; also adds to the row's theta gradients
   // The two ends: the caller's tensors have unpadded rows.
   write_output = 64,  // from the first input
   read_output_gradient,

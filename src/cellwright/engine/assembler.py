@@ -12,6 +12,8 @@ STORED, BLOCK, CHUNK, RING, CONSTANT = range(5)
 LINEAR = OPS["linear"].code
 OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
     "copy": OPS["identity"].code,
+    "mix_activations": 20,
+    "d_mix_activations": 48,
     **{
         name: 32 + i
         for i, name in enumerate(

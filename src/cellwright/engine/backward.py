@@ -104,13 +104,16 @@ class _Backward:
         """Whether a sum's gradient can be written over the sum at once.
 
         It can if nobody needs the sum any more by then: its one reader's gradient follows
-        from the reader's result, or from nothing.
+        from the reader's result, or from nothing, or needs each element just when it is
+        replaced.
         """
         readers = self.readers[number]
         if len(set(readers)) != 1:
             return False
         item = self.graph.items[readers[0]]
-        return isinstance(item, Elementwise) and OPS[item.op].saves is not Saves.INPUTS
+        if not isinstance(item, Elementwise):
+            return False
+        return item.op == "mix_activations" or OPS[item.op].saves is not Saves.INPUTS
 
     def _contribute(self, number: int, op: str, inputs: list[int], arg: int = 0) -> None:
         """Add a term to an item's gradient."""
@@ -178,9 +181,8 @@ class _Backward:
         if number not in self.recomputed:
             assert isinstance(item, Elementwise)
             inputs = [self._value(i) for i in item.inputs]
-            arg = item.theta if item.op == "mix" else 0
             self.recomputed[number] = self.code.value(item.width)
-            self.code.elementwise(item.op, self.recomputed[number], inputs, arg=arg)
+            self.code.elementwise(item.op, self.recomputed[number], inputs, arg=item.arg)
         return self.recomputed[number]
 
     def _elementwise(self, item: Elementwise, number: int) -> None:
@@ -217,6 +219,9 @@ class _Backward:
                 self.code.elementwise("d_theta", -1, values, arg=item.theta)
                 for k, i in enumerate(inputs):
                     self._mixed(i, g, item.theta + k)
+            case "mix_activations":  # weights' gradients and its input's in one go
+                value = self._value(inputs[0])
+                self._contribute(inputs[0], "d_mix_activations", [g, value], arg=item.arg)
             case "norm":
                 self._contribute(inputs[0], "d_norm", [g, self._value(inputs[0])])
             case "zero":

@@ -7,6 +7,7 @@ apart, because they can be had for all time steps at once.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -38,15 +39,32 @@ class Accumulator:
     biases: list[int] = field(default_factory=list)
 
 
+MIXED_ACTIVATIONS = ("tanh", "sigmoid", "relu", "leaky_relu", "identity")
+"""What a `mix_activations` may weigh, in the order of the core's bits."""
+
+
 @dataclass
 class Elementwise:
-    """An operation on values, all of one width. `theta` is where a mix's weights begin."""
+    """An operation on values, all of one width.
+
+    Besides the operations of cells there is `mix_activations`, a mix of several activations
+    of one value. `theta` is where a mix's weights begin, `activations` the set of bits of
+    those that a `mix_activations` weighs.
+    """
 
     name: str
     op: str
     inputs: list[int]
     width: int
-    theta: int = -1
+    theta: int = 0
+    activations: int = 0
+
+    @property
+    def arg(self) -> int:
+        """What the core is told besides the inputs."""
+        if self.op == "mix_activations":
+            return (self.theta << len(MIXED_ACTIVATIONS)) + self.activations
+        return self.theta
 
 
 Item = Source | Accumulator | Elementwise
@@ -122,7 +140,9 @@ class _Builder:
         self.mask: dict[int, int] = {}
         self.shared: dict[tuple[str, int, int], int] = {}
         merged = _merged_linears(cell)
+        self.mixed = _mixed_activations(cell)
         parts = {name for names in merged.values() for name in names}
+        parts |= {name for names in self.mixed.values() for name in names}
         for node in cell.nodes:
             if node.name in parts:
                 continue
@@ -155,6 +175,8 @@ class _Builder:
 
     def _elementwise(self, node: Node) -> int:
         width = _WIDTH[self.cell.width(node.name)]
+        if node.name in self.mixed:
+            return self._mix_activations(node, width)
         if node.op == "mix":
             return self._mix(node, width)
         inputs = [self._read(name) for name in node.inputs]
@@ -165,7 +187,7 @@ class _Builder:
         numbers: dict[int, int] = {}
         first = self.graph.theta_count
         for position, name in enumerate(node.inputs):
-            if name in self.cell and self.cell.node(name).op == "zero":
+            if _op(self.cell, name) == "zero":
                 continue
             number = numbers.setdefault(self._read(name), first + len(numbers))
             self.graph.thetas.append(ThetaTerm(node.name, node.theta_name, position, number))
@@ -173,6 +195,27 @@ class _Builder:
             return self._add(Elementwise(node.name, "zero", [], width))
         self.graph.theta_count += len(numbers)
         return self._add(Elementwise(node.name, "mix", list(numbers), width, first))
+
+    def _mix_activations(self, node: Node, width: int) -> int:
+        """A mix whose candidates are activations of one value, computed together."""
+        kinds: list[str | None] = []
+        for name in node.inputs:
+            op = _op(self.cell, name)
+            kinds.append(
+                None if op == "zero" else op if name in self.mixed[node.name] else "identity"
+            )
+        present = [kind for kind in MIXED_ACTIVATIONS if kind in kinds]
+        first = self.graph.theta_count
+        for position, kind in enumerate(kinds):
+            if kind is not None:
+                number = first + present.index(kind)
+                self.graph.thetas.append(ThetaTerm(node.name, node.theta_name, position, number))
+        self.graph.theta_count += len(present)
+        source = self.cell.node(self.mixed[node.name][0]).inputs[0]
+        bits = sum(1 << MIXED_ACTIVATIONS.index(kind) for kind in present)
+        return self._add(
+            Elementwise(node.name, "mix_activations", [self._read(source)], width, first, bits)
+        )
 
     def _accumulator(self, name: str, linears: list[Node]) -> int:
         result = Accumulator(name, _WIDTH[linears[0].width])
@@ -216,11 +259,39 @@ class _Builder:
         return self.masked_value[value]
 
 
+def _op(cell: Cell, name: str) -> str | None:
+    """The operation of a node, None for an input of the cell."""
+    return cell.node(name).op if name in cell else None
+
+
+def _uses(cell: Cell) -> Counter[str]:
+    """How often each value is read, by nodes, as a state or as the output."""
+    read = [name for node in cell.nodes for name in node.inputs]
+    return Counter([*read, *cell.states, cell.output])
+
+
+def _mixed_activations(cell: Cell) -> dict[str, list[str]]:
+    """Mixes of activations of one value, with those activations, which nothing else reads.
+
+    The value itself, and zeros, may be among the mix's inputs.
+    """
+    uses = _uses(cell)
+    found: dict[str, list[str]] = {}
+    for node in cell.nodes:
+        if node.op != "mix":
+            continue
+        inputs = [name for name in node.inputs if _op(cell, name) != "zero"]
+        activations = [name for name in inputs if _op(cell, name) in MIXED_ACTIVATIONS]
+        sources = {cell.node(name).inputs[0] for name in activations}
+        sources |= {name for name in inputs if name not in activations}
+        if activations and len(sources) == 1 and all(uses[name] == 1 for name in activations):
+            found[node.name] = activations
+    return found
+
+
 def _merged_linears(cell: Cell) -> dict[str, list[str]]:
     """Sums that consist of linears only, none of which anything else reads."""
-    uses: dict[str, int] = {}
-    for name in [n for node in cell.nodes for n in node.inputs] + [*cell.states, cell.output]:
-        uses[name] = uses.get(name, 0) + 1
+    uses = _uses(cell)
     return {
         node.name: list(node.inputs)
         for node in cell.nodes

@@ -159,8 +159,8 @@ class _Planner:
         for number in (number for run in self.runs for number in run):
             item = self.graph.items[number]
             if isinstance(item, Elementwise):
-                arg = item.theta if item.op == "mix" else 0
-                code.elementwise(item.op, at(number), [at(i) for i in item.inputs], arg=arg)
+                inputs = [at(i) for i in item.inputs]
+                code.elementwise(item.op, at(number), inputs, arg=item.arg)
             elif isinstance(item, Accumulator):
                 started = bool(item.x_terms)
                 group = -1 if started else self.group.get(number, -1)
