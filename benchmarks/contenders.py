@@ -219,11 +219,8 @@ class UnequalError(Exception):
     """A plain loop does not compute what the engine computes, so timing it means nothing."""
 
 
-def same_as_engine(subject: Subject, shape: Shape, tolerance: float = 1e-3) -> float:
+def same_as_engine(subject: Subject, shape: Shape, tolerance: float = 1e-4) -> float:
     """Compare outputs and all gradients; the largest difference relative to the largest value.
-
-    The tolerance leaves room for a relu whose input is so near zero that rounding, which in
-    torch's products changes from run to run, decides on which side of it the input lies.
 
     Raises:
         UnequalError: if that is above `tolerance`.
