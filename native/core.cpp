@@ -4,6 +4,7 @@
 // library, so that no code for a newer processor can end up in a shared symbol.
 #include <time.h>
 
+#include "cross_entropy.hpp"
 #include "loop.hpp"
 #include "products.hpp"
 
@@ -152,6 +153,7 @@ namespace cellwright {
 
 extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
 const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {CELLWRIGHT_TEXT(CELLWRIGHT_CORE),
-                                                      scratch_floats, run};
+                                                      scratch_floats, run,
+                                                      cross_entropy_floats, run_cross_entropy};
 
 }  // namespace cellwright

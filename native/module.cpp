@@ -140,6 +140,40 @@ T* pointer(int64_t address) {
   return reinterpret_cast<T*>(static_cast<intptr_t>(address));
 }
 
+int checked_threads(int threads) {
+  if (threads < 1 || threads > kMostThreads)
+    throw std::invalid_argument("threads must be from 1 to 64");
+  return threads;
+}
+
+void cross_entropy(int64_t rows, int64_t width, int64_t words, int64_t hidden, int64_t weight,
+                   int64_t bias, int64_t targets, int64_t losses, int64_t d_hidden,
+                   int64_t d_weight, int64_t d_bias, int threads) {
+  CrossEntropy call{rows,
+                    width,
+                    words,
+                    pointer<const float>(hidden),
+                    pointer<const float>(weight),
+                    pointer<const float>(bias),
+                    pointer<const int64_t>(targets),
+                    pointer<float>(losses),
+                    pointer<float>(d_hidden),
+                    pointer<float>(d_weight),
+                    pointer<float>(d_bias),
+                    nullptr,
+                    checked_threads(threads)};
+  const nb::gil_scoped_release unlocked;
+  const Core& core = *chosen;
+  static thread_local Scratch scratch;
+  call.scratch = scratch.get(core.cross_entropy_floats(call));
+  Team shared{};
+  run_together(threads, [&](int thread, int team) {
+    CrossEntropy mine = call;
+    mine.threads = team;
+    core.run_cross_entropy(mine, shared, thread);
+  });
+}
+
 class NativeProgram {
  public:
   NativeProgram(Ints values, Ints steps, Ints inputs, Ints terms, Ints projections,
@@ -193,8 +227,6 @@ class NativeProgram {
            int64_t theta_gradient, int64_t output, int64_t output_gradient, const Longs& initial,
            const Longs& final_states, const Longs& final_gradients,
            const Longs& initial_gradients, int threads, bool split_columns) const {
-    if (threads < 1 || threads > kMostThreads)
-      throw std::invalid_argument("threads must be from 1 to 64");
     if (stored.size() != static_cast<size_t>(program_.stored_count) ||
         stored_ld.size() != stored.size() ||
         weights.size() != static_cast<size_t>(program_.weight_count) ||
@@ -221,7 +253,7 @@ class NativeProgram {
     call.final_states = pointers<float>(final_states);
     call.final_gradients = pointers<const float>(final_gradients);
     call.initial_gradients = pointers<float>(initial_gradients);
-    call.threads = threads;
+    call.threads = checked_threads(threads);
     call.split_columns = split_columns && threads > 1;
     const nb::gil_scoped_release unlocked;
     const Core& core = *chosen;
@@ -255,6 +287,11 @@ NB_MODULE(_native, m) {
         "The instruction sets that this machine can run, best first.");
   m.def("use_instruction_set", &cellwright::use_instruction_set, nb::arg("name"),
         "Choose one of instruction_sets() for all later calls.");
+  m.def("cross_entropy", &cellwright::cross_entropy, nb::kw_only(), nb::arg("rows"),
+        nb::arg("width"), nb::arg("words"), nb::arg("hidden"), nb::arg("weight"), nb::arg("bias"),
+        nb::arg("targets"), nb::arg("losses"), nb::arg("d_hidden"), nb::arg("d_weight"),
+        nb::arg("d_bias"), nb::arg("threads"),
+        "Losses of all rows and gradients of their mean. Memory is given by address.");
   using cellwright::Ints;
   nb::class_<NativeProgram>(m, "Program", "A cell's program for one pass.")
       .def(nb::init<Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "machine.hpp"
+#include "pieces.hpp"
 
 namespace {
 
@@ -82,25 +83,6 @@ void project_inputs(Machine& m) {
     }
 }
 
-void copy_tile(float* to, int64_t ldt, const float* from, int64_t ldf, int rows, int64_t columns) {
-  for (int r = 0; r < rows; ++r)
-    std::memcpy(to + r * ldt, from + r * ldf, sizeof(float) * static_cast<size_t>(columns));
-}
-
-// Transposes a tile's gradients: kWeightRows numbers for each k, zeros where it has fewer rows.
-void pack_gradient_tile(float* to, const float* from, int64_t ld, int64_t depth, int height) {
-  if (height == kWeightRows) {
-    for (int64_t i = 0; i < depth; ++i) {
-      __builtin_prefetch(from + i * ld + 16);  // the tiles to the right come next
-      std::memcpy(to + i * kWeightRows, from + i * ld, sizeof(float) * kWeightRows);
-    }
-    return;
-  }
-  for (int64_t i = 0; i < depth; ++i)
-    for (int r = 0; r < kWeightRows; ++r)
-      to[i * kWeightRows + r] = r < height ? from[i * ld + r] : 0.0f;
-}
-
 // Adds one job's part to some tiles of its weight's gradient, for a block of time steps whose
 // operand is packed already.
 void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t first,
@@ -114,20 +96,8 @@ void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t 
     const int64_t row = tile_number * kWeightRows;
     const int height = static_cast<int>(n - row < kWeightRows ? n - row : kWeightRows);
     pack_gradient_tile(m.gradient_tile, gradient + row, ldg, depth, height);
-    for (int64_t panel = 0; panel < panels_of(k, 3); ++panel) {
-      const int64_t column = panel * 3 * kLanes;
-      const int64_t wide = k - column < 3 * kLanes ? k - column : 3 * kLanes;
-      const int vectors = static_cast<int>(vectors_of(wide));
-      const bool whole = height == kWeightRows && wide == vectors * kLanes;
-      float* out = whole ? result + row * k + column : m.result_tile;
-      const int64_t ldc = whole ? k : 3 * kLanes;
-      if (!whole && add) copy_tile(out, ldc, result + row * k + column, k, height, wide);
-      const auto run_tile = vectors == 3   ? tile_transposed<3>
-                            : vectors == 2 ? tile_transposed<2>
-                                           : tile_transposed<1>;
-      run_tile(m.gradient_tile, m.operand_panels + column * depth, depth, out, ldc, add);
-      if (!whole) copy_tile(result + row * k + column, k, out, ldc, height, wide);
-    }
+    add_gradient_tiles(m.gradient_tile, m.operand_panels, depth, k, height, result + row * k, add,
+                       m.result_tile);
   }
 }
 
@@ -206,12 +176,7 @@ void input_gradient_block(Machine& m, const InputJob& job, int64_t block) {
 // All gradients that are sums over time: weights, biases and x.
 void collect_gradients(Machine& m) {
   const Program& p = m.p;
-  int64_t passed = 0;  // pieces before the ones at hand; all threads count alike
-  int64_t mine = claim_next(m.team, kGradients);
-  const auto take = [&](int64_t pieces, auto work) {
-    for (; mine < passed + pieces; mine = claim_next(m.team, kGradients)) work(mine - passed);
-    passed += pieces;
-  };
+  Pieces pieces_left(m.team, kGradients);
   for (int begin = 0, end; begin < p.weight_job_count; begin = end) {
     int64_t tiles = 0;
     for (end = begin; end < p.weight_job_count &&
@@ -219,15 +184,15 @@ void collect_gradients(Machine& m) {
          ++end)
       if (is_first_of_weight(p, begin, end)) tiles += tiles_of(m, p.weight_jobs[end]);
     const int64_t pieces = (tiles + kPieceTiles - 1) / kPieceTiles;
-    take(pieces, [&, begin, end](int64_t piece) {
+    pieces_left.take(pieces, [&, begin, end](int64_t piece) {
       weight_gradient_piece(m, begin, end, piece, pieces);
     });
   }
-  take(p.bias_job_count, [&](int64_t piece) { bias_gradient(m, p.bias_jobs[piece]); });
+  pieces_left.take(p.bias_job_count, [&](int64_t piece) { bias_gradient(m, p.bias_jobs[piece]); });
   if (p.input_gradient < 0) return;
   for (int j = 0; j < p.input_job_count; ++j) {
     if (j > 0) wait(m.team, m.threads);  // another shift writes the same rows
-    take(row_blocks(m), [&](int64_t block) { input_gradient_block(m, p.input_jobs[j], block); });
+    pieces_left.take(row_blocks(m), [&](int64_t block) { input_gradient_block(m, p.input_jobs[j], block); });
   }
 }
 

@@ -166,6 +166,24 @@ struct Call {
   bool split_columns;  // threads share columns of each product instead of rows of the batch
 };
 
+// The cross-entropy of rows of hidden vectors over a vocabulary. Gradients are those of the
+// mean over all rows; those that are not wanted are null, as is a bias that is not there.
+struct CrossEntropy {
+  int64_t rows;
+  int64_t width;
+  int64_t words;
+  const float* hidden;  // rows * width
+  const float* weight;  // words * width
+  const float* bias;    // words
+  const int64_t* targets;
+  float* losses;  // one per row
+  float* d_hidden;
+  float* d_weight;
+  float* d_bias;
+  float* scratch;  // at least cross_entropy_floats()
+  int32_t threads;
+};
+
 constexpr int kMostThreads = 64;
 
 // What the threads of one call share: a place to meet, counters of claimed work, and how fast
@@ -185,6 +203,8 @@ struct Core {
   const char* name;
   int64_t (*scratch_floats)(const Program&, const Call&);
   void (*run)(const Program&, const Call&, Team&, int thread);
+  int64_t (*cross_entropy_floats)(const CrossEntropy&);
+  void (*run_cross_entropy)(const CrossEntropy&, Team&, int thread);
 };
 
 }  // namespace cellwright

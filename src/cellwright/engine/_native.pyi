@@ -2,6 +2,21 @@ from collections.abc import Sequence
 
 def instruction_sets() -> list[str]: ...
 def use_instruction_set(name: str) -> None: ...
+def cross_entropy(
+    *,
+    rows: int,
+    width: int,
+    words: int,
+    hidden: int,
+    weight: int,
+    bias: int,
+    targets: int,
+    losses: int,
+    d_hidden: int,
+    d_weight: int,
+    d_bias: int,
+    threads: int,
+) -> None: ...
 
 class Program:
     def __init__(

@@ -32,6 +32,11 @@ def available() -> bool:
     return _native is not None
 
 
+def threads_for(multiply_adds: int) -> int:
+    """How many threads so much work is worth, of those that torch may use."""
+    return min(torch.get_num_threads(), 1 + multiply_adds // _THREAD_WORK, _MOST_THREADS)
+
+
 def run_or_fall_back(call: LayerCall) -> LayerResult:
     """Run one layer here if that is possible, else on torch, saying so once."""
     if call.x.shape[1] == 0:  # nothing to compute
@@ -80,7 +85,7 @@ def run(call: LayerCall) -> LayerResult:
     )
     job = Job(programs, call)
     work = job.steps * job.batch * job.memory.weight_bytes // 4
-    job.threads = min(torch.get_num_threads(), 1 + work // _THREAD_WORK, _MOST_THREADS)
+    job.threads = threads_for(work)
     job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
     arguments = job.arguments(call)
     if not learns:

@@ -1,0 +1,230 @@
+// Cross-entropy over a vocabulary: scores, losses and all gradients of a few rows at a time,
+// while the scores are still in the cache.
+//
+// For each chunk of rows the threads share out, with a meeting after each stage:
+//   1. words:  S = H · Wᵀ + b
+//   2. rows:   each row's largest score and the sum of its exponentials; its loss
+//   3. words:  S becomes the gradient by the scores; dW += Sᵀ · H; db += the sums of S
+//   4. rows:   dH = S · W
+// Every number is summed in one order, so the result does not depend on who computed it.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+
+#include "gemm.hpp"
+#include "pieces.hpp"
+
+namespace {
+
+using namespace cellwright;
+
+constexpr int64_t kChunkRows = 252;     // of hidden vectors; a multiple of the tiles' heights
+constexpr int64_t kGradientRows = 126;  // taken at a time in stage 4
+constexpr int64_t kScorePanels = 8;     // taken at a time in stage 1
+constexpr int64_t kWordBlock = 256;     // taken at a time in stage 3
+constexpr int64_t kDepthBlock = 512;    // words whose weights stay in cache in stage 4
+constexpr int kScoreVectors = 3;        // in a panel of every product here
+
+// A call with its share of the scratch memory.
+struct Vocabulary {
+  const CrossEntropy& c;
+  Pieces pieces;
+  int thread;
+  int64_t ld;         // floats from one row of scores to the next
+  float* columns;     // the weights, packed for stage 1
+  float* rows;        // the weights, packed for stage 4, block by block
+  float* bias;        // padded
+  float* scores;      // kChunkRows rows
+  float* largest;     // of each row of the chunk
+  float* scale;       // of each row of the chunk: 1 / (sum of exponentials * all rows)
+  float* operand;     // H of the chunk, packed for dW
+  float* gradients;   // a tile of S for dW, of this thread
+  float* result;      // spare memory for tiles at the edge, of this thread
+};
+
+bool wants_gradients(const CrossEntropy& c) { return c.d_hidden || c.d_weight || c.d_bias; }
+
+// Rows a power of two apart would fight for the same few lines of the cache.
+int64_t score_stride(int64_t words) {
+  const int64_t floats = padded(words);
+  return floats % 512 == 0 ? floats + kPad : floats;
+}
+
+int64_t lay_out_vocabulary(Vocabulary& v, float* memory) {
+  const CrossEntropy& c = v.c;
+  int64_t used = 0;
+  const auto take = [&](int64_t floats) {
+    float* const place = memory + used;
+    used += padded(floats);
+    return place;
+  };
+  const bool gradients = wants_gradients(c);
+  v.columns = take(packed_size(c.width, c.words));
+  v.rows = take(c.d_hidden ? packed_size(c.words, c.width) : 0);
+  v.bias = take(v.ld);
+  v.scores = take(kChunkRows * v.ld);
+  v.largest = take(kChunkRows);
+  v.scale = take(kChunkRows);
+  v.operand = take(c.d_weight ? packed_size(kChunkRows, c.width) : 0);
+  const int64_t tile = gradients ? padded(kChunkRows * kWeightRows) : 0;
+  const int64_t spare = kMostTileRows * 3 * kLanes;
+  v.gradients = take(tile * c.threads) + v.thread * tile;
+  v.result = take(padded(spare) * c.threads) + v.thread * padded(spare);
+  return used;
+}
+
+Vocabulary make_vocabulary(const CrossEntropy& c, Team& team, int thread) {
+  return {c,       Pieces(team, kGradients), thread,  score_stride(c.words), nullptr, nullptr,
+          nullptr, nullptr,                  nullptr, nullptr,               nullptr, nullptr,
+          nullptr};
+}
+
+void pack_vocabulary(Vocabulary& v) {
+  const CrossEntropy& c = v.c;
+  v.pieces.take(panels_of(c.words, kScoreVectors), [&](int64_t panel) {
+    pack(c.weight, 1, c.width, c.width, c.words, kScoreVectors, panel, panel + 1, v.columns);
+  });
+  if (c.d_hidden)
+    v.pieces.take((c.words + kDepthBlock - 1) / kDepthBlock, [&](int64_t block) {
+      const int64_t first = block * kDepthBlock;
+      const int64_t depth = c.words - first < kDepthBlock ? c.words - first : kDepthBlock;
+      pack_rows(c.weight + first * c.width, c.width, depth, c.width, kScoreVectors,
+                v.rows + packed_size(first, c.width));
+    });
+  v.pieces.take(1, [&](int64_t) {
+    std::memset(v.bias, 0, sizeof(float) * static_cast<size_t>(v.ld));
+    if (c.bias) std::memcpy(v.bias, c.bias, sizeof(float) * static_cast<size_t>(c.words));
+  });
+}
+
+// Stage 1, for a few panels of words.
+void score_words(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
+  const CrossEntropy& c = v.c;
+  const Product product = {c.hidden + first * c.width, c.width, v.columns, c.width};
+  const int64_t panels = panels_of(c.words, kScoreVectors);
+  const int64_t begin = piece * kScorePanels;
+  const int64_t end = begin + kScorePanels < panels ? begin + kScorePanels : panels;
+  multiply(&product, 1, count, c.words, kScoreVectors, begin, end, v.scores, v.ld, Start::bias,
+           v.bias, v.result);
+}
+
+// e^x for x <= 0, and 0 where that is too small to matter: subnormal numbers are slow.
+inline vec exp_or_nothing(vec x) { return x < -87.0f ? vec{} : exp_clamped(x); }
+
+// Stage 2, for one row.
+void lose(Vocabulary& v, int64_t first, int64_t row) {
+  const CrossEntropy& c = v.c;
+  const float* scores = v.scores + row * v.ld;
+  const int64_t whole = c.words / kLanes * kLanes;
+  vec most = all(-INFINITY);
+  for (int64_t i = 0; i < whole; i += kLanes) {
+    const vec s = load(scores + i);
+    most = s > most ? s : most;
+  }
+  float lanes[kLanes];
+  store(lanes, most);
+  float largest = lanes[0];
+  for (int i = 1; i < kLanes; ++i) largest = lanes[i] > largest ? lanes[i] : largest;
+  for (int64_t i = whole; i < c.words; ++i) largest = scores[i] > largest ? scores[i] : largest;
+  vec sums = {};
+  for (int64_t i = 0; i < whole; i += kLanes) sums += exp_or_nothing(load(scores + i) - largest);
+  double total = sum(sums);
+  if (whole < c.words) {  // the rest of the row, filled up with words of no weight
+    for (int i = 0; i < kLanes; ++i)
+      lanes[i] = whole + i < c.words ? scores[whole + i] - largest : -INFINITY;
+    total += sum(exp_or_nothing(load(lanes)));
+  }
+  v.largest[row] = largest;
+  v.scale[row] = static_cast<float>(1.0 / (total * static_cast<double>(c.rows)));
+  const double target = scores[c.targets[first + row]];
+  c.losses[first + row] = static_cast<float>(std::log(total) + largest - target);
+}
+
+// Adds the tiles of dW for the words begin .. end; the chunk's H is packed already.
+void add_word_gradients(Vocabulary& v, int64_t begin, int64_t end, int64_t count, bool add) {
+  const CrossEntropy& c = v.c;
+  for (int64_t word = begin; word < end; word += kWeightRows) {
+    const int height = static_cast<int>(end - word < kWeightRows ? end - word : kWeightRows);
+    pack_gradient_tile(v.gradients, v.scores + word, v.ld, count, height);
+    add_gradient_tiles(v.gradients, v.operand, count, c.width, height, c.d_weight + word * c.width,
+                       add, v.result);
+  }
+}
+
+// Stage 3, for a block of words.
+void differentiate_words(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
+  const CrossEntropy& c = v.c;
+  const int64_t begin = piece * kWordBlock;
+  const int64_t end = begin + kWordBlock < c.words ? begin + kWordBlock : c.words;
+  const int64_t last = begin + padded(end - begin);  // reaches into the row's padding at most
+  vec sums[kWordBlock / kLanes] = {};
+  for (int64_t r = 0; r < count; ++r) {
+    float* s = v.scores + r * v.ld;
+    const float largest = v.largest[r], scale = v.scale[r];
+    for (int64_t i = begin; i < last; i += kLanes)
+      store(s + i, exp_or_nothing(load(s + i) - largest) * scale);
+    const int64_t target = c.targets[first + r];
+    if (begin <= target && target < end) s[target] -= 1.0f / static_cast<float>(c.rows);
+    for (int64_t i = begin; i < last; i += kLanes) sums[(i - begin) / kLanes] += load(s + i);
+  }
+  if (c.d_bias) {
+    float lanes[kWordBlock];
+    for (int64_t i = 0; i < kWordBlock / kLanes; ++i) store(lanes + i * kLanes, sums[i]);
+    for (int64_t i = begin; i < end; ++i)
+      c.d_bias[i] = (first > 0 ? c.d_bias[i] : 0.0f) + lanes[i - begin];
+  }
+  if (c.d_weight) add_word_gradients(v, begin, end, count, first > 0);
+}
+
+// Stage 4, for a block of rows.
+void differentiate_rows(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
+  const CrossEntropy& c = v.c;
+  const int64_t begin = piece * kGradientRows;
+  const int64_t rows = count - begin < kGradientRows ? count - begin : kGradientRows;
+  float* const out = c.d_hidden + (first + begin) * c.width;
+  for (int64_t word = 0; word < c.words; word += kDepthBlock) {
+    const int64_t depth = c.words - word < kDepthBlock ? c.words - word : kDepthBlock;
+    const Product product = {v.scores + begin * v.ld + word, v.ld,
+                             v.rows + packed_size(word, c.width), depth};
+    multiply(&product, 1, rows, c.width, kScoreVectors, 0, panels_of(c.width, kScoreVectors), out,
+             c.width, word > 0 ? Start::add : Start::zero, nullptr, v.result);
+  }
+}
+
+void run_cross_entropy(const CrossEntropy& c, Team& team, int thread) {
+  Vocabulary v = make_vocabulary(c, team, thread);
+  lay_out_vocabulary(v, c.scratch);
+  const auto meet = [&] { wait(team, c.threads); };
+  pack_vocabulary(v);
+  meet();
+  for (int64_t first = 0; first < c.rows; first += kChunkRows) {
+    const int64_t count = c.rows - first < kChunkRows ? c.rows - first : kChunkRows;
+    const int64_t panels = panels_of(c.words, kScoreVectors);
+    v.pieces.take((panels + kScorePanels - 1) / kScorePanels,
+                  [&](int64_t piece) { score_words(v, first, count, piece); });
+    meet();
+    v.pieces.take(count, [&](int64_t row) { lose(v, first, row); });
+    if (c.d_weight)
+      v.pieces.take(1, [&](int64_t) {
+        pack_rows(c.hidden + first * c.width, c.width, count, c.width, 3, v.operand);
+      });
+    meet();
+    if (!wants_gradients(c)) continue;
+    v.pieces.take((c.words + kWordBlock - 1) / kWordBlock,
+                  [&](int64_t piece) { differentiate_words(v, first, count, piece); });
+    meet();
+    if (c.d_hidden)
+      v.pieces.take((count + kGradientRows - 1) / kGradientRows,
+                    [&](int64_t piece) { differentiate_rows(v, first, count, piece); });
+    meet();
+  }
+}
+
+int64_t cross_entropy_floats(const CrossEntropy& c) {
+  Team none{};
+  Vocabulary v = make_vocabulary(c, none, 0);
+  return lay_out_vocabulary(v, nullptr);
+}
+
+}  // namespace

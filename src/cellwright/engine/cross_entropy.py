@@ -1,0 +1,144 @@
+"""Cross-entropy over a large vocabulary, straight from the hidden vectors.
+
+The scores of all words at all positions, T·B·V numbers, are never held at once: rows are taken
+in chunks, and the gradients of a chunk are made while its scores are at hand. On the native
+core the result is the same in every run and for any number of threads.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from cellwright.engine import native_backend, native_cross_entropy
+
+CHUNK_SCORES = 1 << 22
+"""How many scores the torch path holds at once."""
+
+
+def linear_cross_entropy(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+) -> Tensor:
+    """The mean of −log softmax(W·h + b)[target] over all rows, in nats.
+
+    Args:
+        hidden: (rows, width).
+        weight: (words, width).
+        bias: (words,), or None.
+        targets: (rows,), the numbers of the right words.
+
+    >>> torch.manual_seed(0)  # doctest: +ELLIPSIS
+    <torch._C.Generator object at ...>
+    >>> h, w, right = torch.randn(4, 3), torch.randn(7, 3), torch.tensor([0, 6, 2, 2])
+    >>> ours = linear_cross_entropy(h, w, None, right)
+    >>> torch.allclose(ours, torch.nn.functional.cross_entropy(h @ w.t(), right))
+    True
+    """
+    _check(hidden, weight, bias, targets)
+    if not torch.is_grad_enabled():
+        return token_losses(hidden, weight, bias, targets).mean()
+    mean: Tensor = _MeanLoss.apply(hidden, weight, bias, targets)  # type: ignore[no-untyped-call]
+    return mean
+
+
+def token_losses(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
+    """−log softmax(W·h + b)[target] of each row, without gradients."""
+    _check(hidden, weight, bias, targets)
+    with torch.no_grad():
+        return _losses_and_gradients(hidden, weight, bias, targets, (False, False, False))[0]
+
+
+def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> None:
+    if hidden.dim() != 2 or weight.dim() != 2 or hidden.shape[1] != weight.shape[1]:
+        raise ValueError(
+            "hidden must be (rows, width) and weight (words, width), "
+            f"not {tuple(hidden.shape)} and {tuple(weight.shape)}"
+        )
+    if bias is not None and bias.shape != weight.shape[:1]:
+        raise ValueError(f"bias must be ({weight.shape[0]},), not {tuple(bias.shape)}")
+    if targets.shape != hidden.shape[:1]:
+        raise ValueError(f"targets must be ({hidden.shape[0]},), not {tuple(targets.shape)}")
+    if targets.dtype != torch.long:
+        raise ValueError(f"targets must be torch.long, not {targets.dtype}")
+    if not len(targets):
+        raise ValueError("there are no rows: a mean over nothing is not a number")
+    if int(targets.min()) < 0 or int(targets.max()) >= weight.shape[0]:
+        raise ValueError(f"a target is outside of the {weight.shape[0]} words")
+
+
+class _MeanLoss(torch.autograd.Function):
+    """Makes the gradients along with the loss; backward only scales them."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+    ) -> Tensor:
+        wanted = tuple(ctx.needs_input_grad[:3])
+        losses, gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)
+        ctx.gradients = gradients
+        return losses.mean()
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        gradients, ctx.gradients = ctx.gradients, None
+        if gradients is None:
+            raise RuntimeError("backward through a cross-entropy a second time")
+        if float(upstream) != 1.0:
+            for gradient in gradients:
+                if gradient is not None:
+                    gradient.mul_(upstream)
+        return (*gradients, None)
+
+
+Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
+
+
+def _losses_and_gradients(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    wanted: tuple[bool, ...],
+) -> tuple[Tensor, Gradients]:
+    """Each row's loss, and the gradients of their mean by hidden, weight and bias."""
+    if native_backend.available() and native_cross_entropy.serves(hidden, weight, bias):
+        return native_cross_entropy.run(hidden, weight, bias, targets, wanted)
+    return _in_chunks(hidden, weight, bias, targets, wanted)
+
+
+def _in_chunks(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    wanted: tuple[bool, ...],
+) -> tuple[Tensor, Gradients]:
+    rows, words = len(hidden), len(weight)
+    losses = hidden.new_empty(rows)
+    d_hidden = torch.empty_like(hidden) if wanted[0] else None
+    d_weight = torch.zeros_like(weight) if wanted[1] else None
+    d_bias = torch.zeros_like(bias) if bias is not None and wanted[2] else None
+    step = max(1, CHUNK_SCORES // words)
+    for first in range(0, rows, step):
+        chunk = slice(first, first + step)
+        h, right = hidden[chunk], targets[chunk].unsqueeze(1)
+        scores = h @ weight.t()
+        if bias is not None:
+            scores += bias
+        scores = scores.log_softmax(dim=1)
+        losses[chunk] = -scores.gather(1, right).squeeze(1)
+        if not any(wanted):
+            continue
+        d_scores = scores.exp_()
+        d_scores.scatter_add_(1, right, d_scores.new_full((len(h), 1), -1.0))
+        d_scores /= rows
+        if d_hidden is not None:
+            d_hidden[chunk] = d_scores @ weight
+        if d_weight is not None:
+            d_weight.addmm_(d_scores.t(), h)
+        if d_bias is not None:
+            d_bias += d_scores.sum(dim=0)
+    return losses, (d_hidden, d_weight, d_bias)
