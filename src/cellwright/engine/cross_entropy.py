@@ -69,23 +69,25 @@ def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor)
 
 
 class _MeanLoss(torch.autograd.Function):
-    """Makes the gradients along with the loss; backward only scales them."""
+    """Makes the gradients along with the loss, while the scores are at hand."""
 
     @staticmethod
     def forward(
         ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
     ) -> Tensor:
         wanted = tuple(ctx.needs_input_grad[:3])
-        losses, gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)
-        ctx.gradients = gradients
+        losses, ctx.gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)
+        ctx.save_for_backward(hidden, weight, bias, targets)
         return losses.mean()
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        # The first pass gives its gradients away uncopied; another one makes them anew.
+        inputs = ctx.saved_tensors
         gradients, ctx.gradients = ctx.gradients, None
         if gradients is None:
-            raise RuntimeError("backward through a cross-entropy a second time")
+            gradients = _losses_and_gradients(*inputs, tuple(ctx.needs_input_grad[:3]))[1]
         if float(upstream) != 1.0:
             for gradient in gradients:
                 if gradient is not None:
