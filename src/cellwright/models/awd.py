@@ -1,0 +1,73 @@
+"""The language model in which NAS-Bench-NLP trained its cells: that of AWD-LSTM."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from cellwright.cell import Cell
+from cellwright.engine import Recurrent
+from cellwright.models.dropout import locked_dropout
+from cellwright.models.language_model import CarriedState, LanguageModel, Theta
+from cellwright.models.settings import AwdSettings
+
+
+class Awd(LanguageModel):
+    """A stack of recurrent layers with weight dropout, and locked dropout around each.
+
+    A layer whose width changes gets a projection in front where the cell uses x outside of
+    products. Weights start uniform in ±1/sqrt(width of the layer).
+    """
+
+    def __init__(
+        self, settings: AwdSettings, cell: Cell, vocabulary_size: int, backend: str = "auto"
+    ) -> None:
+        super().__init__(
+            vocabulary_size,
+            settings.embedding,
+            dropout_words=settings.dropout_words,
+            dropout_input=settings.dropout_input,
+            dropout_output=settings.dropout_output,
+            ar=settings.ar,
+            tar=settings.tar,
+        )
+        self.settings = settings
+        inner = [settings.hidden] * (settings.layers - 1)
+        widths = [settings.embedding, *inner, settings.embedding]
+        equal = cell.simplified().needs_equal_widths
+        self.recurrent = nn.ModuleList(
+            Recurrent(
+                cell,
+                width,
+                hidden,
+                weight_dropout=settings.weight_dropout,
+                project_input=equal and width != hidden,
+                backend=backend,
+            )
+            for width, hidden in pairwise(widths)
+        )
+
+    def zero_state(self, batch: int) -> CarriedState:
+        """The state before the first word of a text, a part for each layer."""
+        return tuple(layer.zero_state(batch) for layer in self._layers)
+
+    def recur(
+        self, x: Tensor, state: CarriedState | None, theta: Theta | None
+    ) -> tuple[Tensor, CarriedState]:
+        """All layers, with dropout between them."""
+        layers = self._layers
+        before = (None,) * len(layers) if state is None else state
+        if isinstance(before, Tensor) or len(before) != len(layers):
+            raise ValueError(f"the state must be a tuple of {len(layers)} parts, one for a layer")
+        after: list[CarriedState] = []
+        for number, layer in enumerate(layers):
+            if number:
+                x = locked_dropout(x, self.settings.dropout_between, self.training)
+            x, new = layer(x, before[number], theta=theta)
+            after.append(new)
+        return x, tuple(after)
+
+    @property
+    def _layers(self) -> list[Recurrent]:
+        return [layer for layer in self.recurrent if isinstance(layer, Recurrent)]

@@ -1,0 +1,178 @@
+"""What the language models have in common: embeddings, tied decoder, dropouts, loss."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import NamedTuple, TypeAlias
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from cellwright.engine import cross_entropy
+from cellwright.engine.checks import check_sizes
+from cellwright.models.dropout import embed, locked_dropout
+
+CarriedState: TypeAlias = "Tensor | tuple[CarriedState, ...]"
+"""What one segment of text hands to the next: the states of all recurrent layers."""
+
+Theta: TypeAlias = Mapping[str, Tensor]
+"""The weights of each `mix` of a supernet by its name."""
+
+EMBEDDING_RANGE = 0.1
+
+
+class Hidden(NamedTuple):
+    """The last layer's output (steps, batch, width) before and after dropout, and the state."""
+
+    raw: Tensor
+    dropped: Tensor
+    state: CarriedState
+
+
+class Loss(NamedTuple):
+    """What training minimises is `cross_entropy + penalty`; the state is not detached."""
+
+    cross_entropy: Tensor
+    penalty: Tensor
+    state: CarriedState
+
+
+def detach_state(state: CarriedState) -> CarriedState:
+    """The same state without its past, so that gradients stop here (truncated BPTT)."""
+    if isinstance(state, Tensor):
+        return state.detach()
+    return tuple(detach_state(part) for part in state)
+
+
+class LanguageModel(nn.Module, ABC):
+    """Predicts each next word from all before it, with one matrix for embedding and decoder.
+
+    A subclass says what stands between the two. Products are those of the engine alone, whose
+    results are the same in every run.
+
+    Args:
+        vocabulary_size: how many words there are.
+        width: of the embeddings, and of the last layer's output.
+        dropout_words: on whole words (see `embed`).
+        dropout_input: locked, on the embedding vectors.
+        dropout_output: locked, on the last layer's output.
+        ar: weight of the activation regularisation in the loss.
+        tar: weight of the temporal activation regularisation in the loss.
+    """
+
+    def __init__(
+        self,
+        vocabulary_size: int,
+        width: int,
+        *,
+        dropout_words: float,
+        dropout_input: float,
+        dropout_output: float,
+        ar: float,
+        tar: float,
+    ) -> None:
+        super().__init__()
+        check_sizes(vocabulary_size=vocabulary_size)
+        self.vocabulary_size = vocabulary_size
+        self.dropout_words = dropout_words
+        self.dropout_input = dropout_input
+        self.dropout_output = dropout_output
+        self.ar = ar
+        self.tar = tar
+        weight = torch.empty(vocabulary_size, width).uniform_(-EMBEDDING_RANGE, EMBEDDING_RANGE)
+        self.embedding = nn.Embedding(vocabulary_size, width, _weight=weight)
+        self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
+
+    detach_state = staticmethod(detach_state)
+
+    @abstractmethod
+    def zero_state(self, batch: int) -> CarriedState:
+        """The state before the first word of a text."""
+
+    @abstractmethod
+    def recur(
+        self, x: Tensor, state: CarriedState | None, theta: Theta | None
+    ) -> tuple[Tensor, CarriedState]:
+        """The recurrent layers: (steps, batch, width) to the same shape, and the new state."""
+
+    def forward(
+        self, tokens: Tensor, state: CarriedState | None = None, *, theta: Theta | None = None
+    ) -> Hidden:
+        """Read words.
+
+        Args:
+            tokens: (steps, batch), the words' numbers.
+            state: what the segment before returned; zeros unless given.
+            theta: for supernets; it applies to every layer.
+        """
+        self._check_tokens(tokens)
+        x = embed(tokens, self.embedding, self.dropout_words, self.training)
+        x = locked_dropout(x, self.dropout_input, self.training)
+        raw, state = self.recur(x, state, theta)
+        return Hidden(raw, locked_dropout(raw, self.dropout_output, self.training), state)
+
+    def loss(
+        self,
+        tokens: Tensor,
+        targets: Tensor,
+        state: CarriedState | None = None,
+        *,
+        theta: Theta | None = None,
+    ) -> Loss:
+        """Mean nats per word, with gradient, and in training the penalty on activations.
+
+        The penalty is AR on the dropped and TAR on the undropped output of the last layer
+        (Merity et al. 2018, section 4.6).
+        """
+        _check_targets(tokens, targets)
+        hidden = self(tokens, state, theta=theta)
+        mean = cross_entropy.linear_cross_entropy(*self._decoding(hidden, targets))
+        return Loss(mean, self._penalty(hidden), hidden.state)
+
+    @torch.no_grad()
+    def token_losses(
+        self,
+        tokens: Tensor,
+        targets: Tensor,
+        state: CarriedState | None = None,
+        *,
+        theta: Theta | None = None,
+    ) -> tuple[Tensor, CarriedState]:
+        """Nats of each word (steps, batch), without gradient, and the new state."""
+        _check_targets(tokens, targets)
+        hidden = self(tokens, state, theta=theta)
+        losses = cross_entropy.token_losses(*self._decoding(hidden, targets))
+        return losses.view(tokens.shape), hidden.state
+
+    def _decoding(self, hidden: Hidden, targets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What the cross-entropy takes: the decoder's matrix is the embedding's."""
+        rows = hidden.dropped.flatten(0, 1)
+        return rows, self.embedding.weight, self.decoder_bias, targets.reshape(-1)
+
+    def _penalty(self, hidden: Hidden) -> Tensor:
+        penalty = hidden.raw.new_zeros(())
+        if self.training and self.ar:
+            penalty = penalty + self.ar * hidden.dropped.square().mean()
+        if self.training and self.tar and len(hidden.raw) > 1:  # one step has no change
+            penalty = penalty + self.tar * F.mse_loss(hidden.raw[1:], hidden.raw[:-1])
+        return penalty
+
+    def _check_tokens(self, tokens: Tensor) -> None:
+        if tokens.dim() != 2 or not tokens.numel():
+            raise ValueError(
+                "tokens must be (steps, batch), with at least one of each, "
+                f"not {tuple(tokens.shape)}"
+            )
+        if int(tokens.min()) < 0 or int(tokens.max()) >= self.vocabulary_size:
+            raise ValueError(f"a token is outside of the {self.vocabulary_size} words")
+
+
+def _check_targets(tokens: Tensor, targets: Tensor) -> None:
+    """The same number of words in another order would go unnoticed."""
+    if targets.shape != tokens.shape:
+        raise ValueError(
+            f"targets must have the shape of tokens, {tuple(tokens.shape)}, "
+            f"not {tuple(targets.shape)}"
+        )

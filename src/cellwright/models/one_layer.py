@@ -1,0 +1,48 @@
+"""The language model in which DARTS, I-DARTS and ESS search and evaluate cells."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from cellwright.cell import Cell
+from cellwright.engine import Recurrent
+from cellwright.models.language_model import CarriedState, LanguageModel, Theta
+from cellwright.models.settings import OneLayerSettings
+
+
+class OneLayer(LanguageModel):
+    """One recurrent layer as wide as its embeddings, with variational dropout inside the cell."""
+
+    def __init__(
+        self, settings: OneLayerSettings, cell: Cell, vocabulary_size: int, backend: str = "auto"
+    ) -> None:
+        super().__init__(
+            vocabulary_size,
+            settings.hidden,
+            dropout_words=settings.dropout_words,
+            dropout_input=settings.dropout_embedding,
+            dropout_output=settings.dropout_output,
+            ar=settings.ar,
+            tar=settings.tar,
+        )
+        self.settings = settings
+        self.recurrent = Recurrent(
+            cell,
+            settings.hidden,
+            settings.hidden,
+            input_dropout=settings.dropout_x,
+            hidden_dropout=settings.dropout_hidden,
+            init_range=settings.init_range,
+            backend=backend,
+        )
+
+    def zero_state(self, batch: int) -> CarriedState:
+        """The state before the first word of a text."""
+        return self.recurrent.zero_state(batch)
+
+    def recur(
+        self, x: Tensor, state: CarriedState | None, theta: Theta | None
+    ) -> tuple[Tensor, CarriedState]:
+        """The one layer."""
+        output, new_state = self.recurrent(x, state, theta=theta)
+        return output, new_state

@@ -1,0 +1,96 @@
+"""The settings of the language models, with the papers' values as defaults."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Rate = Annotated[float, Field(ge=0, lt=1)]
+"""The probability that something is dropped."""
+
+Size = Annotated[int, Field(ge=1)]
+
+Strength = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+"""The weight of a penalty in the loss."""
+
+
+class OneLayerSettings(BaseModel):
+    """One recurrent layer, as DARTS trains a cell that it found; so do I-DARTS and ESS.
+
+    The defaults are those of evaluation on PTB (I-DARTS, section 3.2). Search has a hidden size of
+    300 and drops no words; ESS has a hidden size of 2500 on WikiText-103.
+
+    >>> OneLayerSettings(hidden=300, dropout_words=0.0).tar
+    0.001
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["one-layer"] = Field("one-layer", description="one recurrent layer")
+    hidden: Size = Field(850, description="width of the hidden state and of the embeddings")
+    dropout_output: Rate = Field(
+        0.75, description="on the layer's output, one mask for all time steps"
+    )
+    dropout_x: Rate = Field(
+        0.75, description="on x where the cell's products read it, one mask for all time steps"
+    )
+    dropout_hidden: Rate = Field(
+        0.25,
+        description="on states and values in the cell where its products read them, one mask for "
+        "all time steps",
+    )
+    dropout_embedding: Rate = Field(
+        0.2, description="on the embedding vectors, one mask for all time steps"
+    )
+    dropout_words: Rate = Field(
+        0.1, description="share of the vocabulary's words whose embedding is removed"
+    )
+    ar: Strength = Field(
+        0.0, description="activation regularisation: penalty on the squared dropped output"
+    )
+    tar: Strength = Field(
+        1e-3,
+        description="temporal activation regularisation: penalty on the squared change of the "
+        "output from step to step",
+    )
+    init_range: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
+        0.04, description="the cell's weights start uniform in ± this"
+    )
+
+
+class AwdSettings(BaseModel):
+    """NAS-Bench-NLP's macro-architecture, that of AWD-LSTM (its Figure 1 and section 3).
+
+    The last layer is as wide as the embeddings, whose weights the decoder shares.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["awd"] = Field("awd", description="a stack of recurrent layers")
+    embedding: Size = Field(400, description="width of the embeddings and of the last layer")
+    hidden: Size = Field(600, description="width of the other layers")
+    layers: Size = Field(3, description="number of recurrent layers")
+    dropout_output: Rate = Field(
+        0.1, description="on the last layer's output, one mask for all time steps"
+    )
+    dropout_between: Rate = Field(0.25, description="between layers, one mask for all time steps")
+    dropout_input: Rate = Field(
+        0.4, description="on the embedding vectors, one mask for all time steps"
+    )
+    dropout_words: Rate = Field(
+        0.0, description="share of the vocabulary's words whose embedding is removed"
+    )
+    weight_dropout: Rate = Field(0.1, description="on recurrent weights, one mask for all steps")
+    ar: Strength = Field(
+        2.0, description="activation regularisation: penalty on the squared dropped output"
+    )
+    tar: Strength = Field(
+        1.0,
+        description="temporal activation regularisation: penalty on the squared change of the "
+        "output from step to step",
+    )
+
+
+ModelSettings = Annotated[OneLayerSettings | AwdSettings, Field(discriminator="kind")]
+"""The settings of any language model; `kind` says which."""
