@@ -1,0 +1,23 @@
+"""One seed decides everything: the seeds of all parts follow from it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+def seed_for(seed: int, *what: str | int) -> int:
+    """A seed of its own for each purpose, epoch and step."""
+    text = "/".join(map(str, (seed, *what)))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+@contextmanager
+def seeded(seed: int, *what: str | int) -> Iterator[None]:
+    """Draw from torch's generator with this seed; afterwards it is as it was before."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed_for(seed, *what))
+        yield
