@@ -1,0 +1,194 @@
+"""The benchmark file: all columns in one safetensors file.
+
+Chosen over Parquet (pyarrow alone is larger than everything else here but torch), over SQLite
+(curves would be blobs that have to be taken apart one by one) and over a zip file of numpy arrays
+(which has no guard against a header that lies). The library is there anyway for weights, opens
+without running code from the file, and any program that has it can read the columns.
+
+The header holds, as texts:
+
+| entry | meaning |
+|---|---|
+| `format` | `cellwright-bench/1` |
+| `table` | title, corpus, metric and settings, as JSON |
+| `checksums` | the CRC-32 of `table` and of each column, as JSON |
+
+Columns are named as the fields of `Benchmark`. A column of texts is two: `cells` has the UTF-8
+bytes, `cells.starts` the places where the texts begin. A matrix of features is `features.NAME`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.columns import Texts
+from cellwright.bench.errors import BenchError
+from cellwright.bench.runs import CURVES, STATUSES
+
+FORMAT = "cellwright-bench/1"
+
+ENDING = ".bench"
+"""What benchmark files are usually called."""
+
+_TEXTS = ("names", "graphs", "cells", "message", "label")
+_NUMBERS: dict[str, Any] = {
+    "first_run": np.int64,
+    "first_epoch": np.int64,
+    **dict.fromkeys(CURVES, np.float64),
+    "seed": np.int64,
+    "status": np.uint8,
+    "parameters": np.int64,
+    "settings_of": np.int64,
+}
+_FEATURES = "features."
+
+Columns = dict[str, NDArray[Any]]
+
+
+def save(benchmark: Benchmark, path: str | Path) -> Path:
+    """Write a benchmark into one file, whole: a reader finds the old file or the new one."""
+    from safetensors.numpy import save as encoded
+
+    from cellwright.run.files import write_whole
+
+    columns: Columns = {name: getattr(benchmark, name) for name in _NUMBERS}
+    for name in _TEXTS:
+        texts = getattr(benchmark, name)
+        column = texts if isinstance(texts, Texts) else Texts.of(texts)
+        columns[name], columns[f"{name}.starts"] = column.data, column.starts
+    for name, matrix in benchmark.features.items():
+        columns[_FEATURES + name] = matrix
+    columns = {name: np.ascontiguousarray(column) for name, column in columns.items()}
+    table = {name: getattr(benchmark, name) for name in ("title", "corpus", "metric", "settings")}
+    text = json.dumps(table)
+    header = {
+        "format": FORMAT,
+        "table": text,
+        "checksums": json.dumps(_checksums(text, columns), sort_keys=True),
+    }
+    write_whole(Path(path), encoded(columns, header))
+    return Path(path)
+
+
+def load(path: str | Path) -> Benchmark:
+    """Open a benchmark file.
+
+    Raises:
+        BenchError: there is no such file, it is not a benchmark, it is damaged or cut off, or a
+            newer version of cellwright has written it. The message names the file.
+    """
+    path = Path(path)
+    header, columns = _read(path)
+    _check_format(path, header.get("format", ""))
+    try:
+        checksums, table = json.loads(header["checksums"]), json.loads(header["table"])
+        if checksums != _checksums(header["table"], columns):
+            raise BenchError("its contents are not those that were written")
+        return _benchmark(table, columns)
+    except BenchError as error:
+        raise _damaged(path, str(error)) from None
+    except (KeyError, ValueError, TypeError, RecursionError, AttributeError):
+        raise _damaged(path, "its header cannot be read") from None
+
+
+def _read(path: Path) -> tuple[dict[str, str], Columns]:
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with open(path, "rb"):  # the library's own errors do not tell why it failed to open
+            pass
+        with safe_open(os.fspath(path), "numpy") as file:
+            header = dict(file.metadata() or {})
+            return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except FileNotFoundError:
+        raise BenchError(f"there is no file {path}") from None
+    except IsADirectoryError:
+        raise BenchError(
+            f"{path} is a folder; 'cellwright bench import' makes a benchmark of a folder of logs"
+        ) from None
+    except OSError as error:
+        raise BenchError(f"{path}: {error.strerror or error}") from None
+    except (SafetensorError, TypeError, ValueError, KeyError):
+        raise BenchError(
+            f"{path} is not a benchmark file, or is cut off; 'cellwright bench import' makes one"
+        ) from None
+
+
+def _check_format(path: Path, found: str) -> None:
+    if found == FORMAT:
+        return
+    if found.startswith(FORMAT.split("/")[0] + "/"):
+        raise BenchError(f"{path} is in the format {found}; this cellwright reads {FORMAT}")
+    raise BenchError(f"{path} is a safetensors file, but not a benchmark")
+
+
+def _damaged(path: Path, why: str) -> BenchError:
+    return BenchError(f"the benchmark {path} is damaged: {why}")
+
+
+def _checksums(table: str, columns: Columns) -> dict[str, int]:
+    found = {
+        name: zlib.crc32(np.ascontiguousarray(column).data) for name, column in columns.items()
+    }
+    return {**found, "": zlib.crc32(table.encode())}
+
+
+def _benchmark(table: dict[str, Any], columns: Columns) -> Benchmark:
+    for name, kind in {**_NUMBERS, **dict.fromkeys(_TEXTS, np.uint8)}.items():
+        if name not in columns or columns[name].dtype != kind or columns[name].ndim != 1:
+            raise BenchError(f"its column {name!r} is missing or of the wrong kind")
+        columns[name].flags.writeable = False
+    read: dict[str, Any] = {name: columns[name] for name in _NUMBERS}
+    for name in _TEXTS:
+        _check_starts(name, columns[f"{name}.starts"], len(columns[name]))
+        read[name] = Texts(columns[name], columns[f"{name}.starts"])
+    found = Benchmark(
+        title=str(table["title"]),
+        corpus=str(table["corpus"]),
+        metric=str(table["metric"]),
+        settings=tuple(dict(value) for value in table["settings"]),
+        names=tuple(read.pop("names")),
+        graphs=tuple(read.pop("graphs")),
+        **read,
+        features={
+            name.removeprefix(_FEATURES): column
+            for name, column in sorted(columns.items())
+            if name.startswith(_FEATURES)
+        },
+    )
+    _check(found)
+    return found
+
+
+def _check(found: Benchmark) -> None:
+    """Whether the columns fit each other, so that nothing later can run over an end."""
+    _check_starts("first_run", found.first_run, found.run_count)
+    _check_starts("first_epoch", found.first_epoch, len(found.valid))
+    lengths = (
+        (len(found), ("graphs", "cells")),
+        (found.run_count, ("status", "parameters", "settings_of", "message", "label")),
+        (len(found.valid), CURVES),
+    )
+    fits = all(len(getattr(found, name)) == n for n, names in lengths for name in names)
+    rows = len(found.first_run) - 1 == len(found) and len(found.first_epoch) - 1 == found.run_count
+    matrices = all(m.ndim == 2 and len(m) == len(found) for m in found.features.values())
+    codes = (found.status < len(STATUSES)).all() and (
+        ((found.settings_of >= 0) & (found.settings_of < len(found.settings))).all()
+    )
+    names = len(set(found.names)) == len(found)
+    if not (fits and rows and matrices and codes and names):
+        raise BenchError("its columns do not fit each other")
+
+
+def _check_starts(name: str, starts: NDArray[Any], end: int) -> None:
+    good = starts.dtype == np.int64 and starts.ndim == 1 and len(starts) > 0
+    if not good or starts[0] != 0 or starts[-1] != end or (np.diff(starts) < 0).any():
+        raise BenchError(f"its column {name!r} points outside")
