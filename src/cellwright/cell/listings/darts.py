@@ -97,28 +97,47 @@ class DartsListing:
         return cls(tuple(nodes), tuple(chosen), edges)
 
 
-def lower(listing: DartsListing, name: str = "") -> Cell:
-    """The listing as a cell."""
+def lower(listing: DartsListing, name: str = "", *, keys: bool = False) -> Cell:
+    """The listing as a cell.
+
+    With `keys`, the linears name their weights as the supernets do (see `lower_start`, and
+    `c_3`, `h_3` for the matrices of target 3 or `w_2` for that of source 2), so that a cell
+    and the supernet that it comes from have the same weights under the same names.
+    """
     build = Builder()
-    end = lower_intra(build, listing, "x", "h0")
+    end = lower_intra(build, listing, "x", "h0", keys=keys)
     return Cell(build.nodes, [end], name=name)
 
 
-def lower_intra(build: Builder, listing: DartsListing, x: str, h: str) -> str:
+def lower_intra(
+    build: Builder, listing: DartsListing, x: str, h: str, *, keys: bool = False
+) -> str:
     """Add the listing's nodes over the values `x` and `h`; the name of the output."""
-    if listing.edges == "highway":
-        values = [highway(build, "0", "tanh", (x, h), h)]
-        for number, edges in enumerate(listing.nodes, 1):
-            values.append(_highway_node(build, number, edges, values))
-    else:
-        values = [build.add("s_0", "tanh", build.linear("w_in", x, h))]
-        weights: dict[int, str] = {}
-        for number, edges in enumerate(listing.nodes, 1):
-            values.append(_plain_node(build, number, edges, values, weights))
+    values = [lower_start(build, listing.edges, x, h, keys=keys)]
+    weights: dict[int, str] = {}
+    for number, edges in enumerate(listing.nodes, 1):
+        if listing.edges == "highway":
+            values.append(_highway_node(build, number, edges, values, keys))
+        else:
+            values.append(_plain_node(build, number, edges, values, weights, keys))
     return build.mean("mean", [values[i] for i in listing.concat])
 
 
-def _highway_node(build: Builder, number: int, edges: Sequence[Edge], values: list[str]) -> str:
+def lower_start(build: Builder, edges: str, x: str, h: str, *, keys: bool = False) -> str:
+    """Add node 0 over `x` and `h`.
+
+    With `keys` its weights are `c_0_x`, `c_0_h`, `h_0_x`, `h_0_h` in a cell of highway edges,
+    `w_in_x` and `w_in_h` (ESS Eq. 7) in one of plain edges.
+    """
+    if edges == "highway":
+        return highway(build, "0", "tanh", (x, h), h, ("0_x", "0_h") if keys else ())
+    weights = ("w_in_x", "w_in_h") if keys else None
+    return build.add("s_0", "tanh", build.linear("w_in", x, h, keys=weights))
+
+
+def _highway_node(
+    build: Builder, number: int, edges: Sequence[Edge], values: list[str], keys: bool
+) -> str:
     sources = {source for op, source in edges if op != "none"}
     parts: list[str] = []
     made: dict[int, tuple[str, str]] = {}  # per source: its gate, and its linear
@@ -130,9 +149,9 @@ def _highway_node(build: Builder, number: int, edges: Sequence[Edge], values: li
             continue
         if source not in made:
             tag = f"{number}" if len(edges) == 1 else f"{number}_{source}"
-            tied = len(sources) > 1  # the target's matrices serve every source
-            c = build.linear(f"c_{tag}", value, keys=(f"c_{number}",) if tied else None)
-            h = build.linear(f"h_{tag}", value, keys=(f"h_{number}",) if tied else None)
+            named = keys or len(sources) > 1  # the target's matrices serve every source
+            c = build.linear(f"c_{tag}", value, keys=(f"c_{number}",) if named else None)
+            h = build.linear(f"h_{tag}", value, keys=(f"h_{number}",) if named else None)
             made[source] = build.add(f"gate_{tag}", "sigmoid", c), h
         gate, linear = made[source]
         new = build.add(f"new_{edge.partition('_')[2]}", op, linear)
@@ -146,6 +165,7 @@ def _plain_node(
     edges: Sequence[Edge],
     values: list[str],
     weights: dict[int, str],
+    keys: bool,
 ) -> str:
     parts: list[str] = []
     for op, source in edges:
@@ -154,7 +174,8 @@ def _plain_node(
             parts.append(build.add(edge, "zero", values[source]))
             continue
         if source not in weights:
-            weights[source] = build.linear(f"w_{source}", values[source])
+            key = (f"w_{source}",) if keys else None
+            weights[source] = build.linear(f"w_{source}", values[source], keys=key)
         parts.append(build.add(edge, op, weights[source]))
     return parts[0] if len(parts) == 1 else build.add(f"s_{number}", "add", *parts)
 

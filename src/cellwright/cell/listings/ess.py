@@ -72,15 +72,19 @@ class EssListing:
         return len(self.f_gate or self.g_gate or ())
 
 
-def lower(listing: EssListing, name: str = "") -> Cell:
-    """The listing as a cell."""
+def lower(listing: EssListing, name: str = "", *, keys: bool = False) -> Cell:
+    """The listing as a cell.
+
+    With `keys`, the linears name their weights as the ESS supernet does: `f_2_w`, `g_1_w`,
+    `f_alpha_w`, and those of `darts.lower`.
+    """
     build = Builder()
     h, x = "h0", "x"
     if listing.f_gate is not None:
-        h = _gated(build, "f", "h0", "x", listing.f_gate, listing.f_alpha, "hidden")
+        h = _gated(build, "f", "h0", "x", listing.f_gate, listing.f_alpha, "hidden", keys)
     if listing.g_gate is not None:
-        x = _gated(build, "g", "x", "h0", listing.g_gate, listing.g_alpha, "input")
-    end = lower_intra(build, listing.intra, x, h)
+        x = _gated(build, "g", "x", "h0", listing.g_gate, listing.g_alpha, "input", keys)
+    end = lower_intra(build, listing.intra, x, h, keys=keys)
     return Cell(build.nodes, [end], name=name)
 
 
@@ -92,17 +96,20 @@ def _gated(
     gate: tuple[str, ...],
     alpha: str | None,
     width: str,
+    keys: bool,
 ) -> str:
+    def linear(name: str, over: str) -> str:
+        return build.linear(name, over, width=width, keys=(name,) if keys else None)
+
     steps: list[str] = []
     for back, op in enumerate(gate, 1):
         if op == "drop":  # reads `value`, which is there anyway, to be as wide as it
             steps.append(build.add(f"{which}_{back}", "zero", value))
         else:
-            linear = build.linear(f"{which}_{back}_w", f"{history}@{back}", width=width)
-            steps.append(build.add(f"{which}_{back}", op, linear))
+            over = linear(f"{which}_{back}_w", f"{history}@{back}")
+            steps.append(build.add(f"{which}_{back}", op, over))
     if alpha is not None:
-        linear = build.linear(f"{which}_alpha_w", value, width=width)
-        value = build.add(f"{which}_alpha", alpha, linear)
+        value = build.add(f"{which}_alpha", alpha, linear(f"{which}_alpha_w", value))
     return build.add(f"{which}_hat", "mul", value, build.mean(f"{which}_gate", steps))
 
 

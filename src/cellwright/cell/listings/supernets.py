@@ -3,40 +3,85 @@
 The weight θ of an edge (target, source, operation) multiplies that edge's value. What a
 softmax makes of the search's variables, per pair of nodes (DARTS) or over all edges into a
 node (I-DARTS), is the caller's matter: `Supernet.edges` says what each θ stands for. With θ
-one-hot, a supernet computes what the listing of the chosen edges computes.
+one-hot, a supernet without norms computes what the listing of the chosen edges computes.
+
+Every weight has a key, the one that `lower(listing, keys=True)` gives it in `listings.darts`
+and `listings.ess`: a supernet, the same supernet with one group of edges fixed, and a cell
+that was derived from it can so share one bank of weights, or take them over by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cellwright.cell.cell import Cell, Node
-from cellwright.cell.listings._graph import Builder
-from cellwright.cell.listings.darts import OPERATIONS
-from cellwright.cell.listings.enas import highway
+from cellwright.cell.errors import CellError
+from cellwright.cell.listings._graph import MOST_NODES, Builder, check_word
+from cellwright.cell.listings.darts import EDGES, OPERATIONS, DartsListing, lower_start
+from cellwright.cell.listings.ess import EssListing
+from cellwright.cell.names import MAX_HISTORY
+
+GROUPS = ("intra", "inter")
+"""What is searched apart (ESS section 3.1): inside the cell, and between cells."""
+
+Listing = DartsListing | EssListing
 
 
 class SupernetEdge(NamedTuple):
-    """What one θ weighs: an operation from node `source` into node `target` of a group.
+    """What one θ weighs: an operation from node `source` into node `target` of a part.
 
-    The groups are `"intra"`, and for ESS the gates `"f"` and `"g"`, whose node i reads the
-    input vector i steps back (source 0).
+    The parts are `"intra"`, and for ESS the gates `"f"` and `"g"`, whose node i reads the
+    input vector i steps back (source 0), and `"f_alpha"` and `"g_alpha"`, the one node on the
+    α side of each gate (target 1, source 0).
     """
 
-    group: str
+    part: str
     target: int
     source: int
     op: str
 
+    @property
+    def group(self) -> str:
+        """`"intra"` or `"inter"`."""
+        return "intra" if self.part == "intra" else "inter"
+
+    @property
+    def node(self) -> str:
+        """The target's name: `s_3`, `f_2`, `g_alpha`."""
+        if self.part.endswith("_alpha"):
+            return self.part
+        return f"{'s' if self.part == 'intra' else self.part}_{self.target}"
+
 
 @dataclass(frozen=True)
 class Supernet:
-    """A cell with `mix` nodes, and what each number of each θ stands for."""
+    """A cell with `mix` nodes, and what each number of each θ stands for.
+
+    Args:
+        cell: the cell.
+        edges: for each θ its edges, in the order of its numbers.
+        edge_kind: `"highway"` or `"plain"`, see `listings.darts`.
+        nodes: how many nodes follow node 0.
+        m: how many steps the gates look back; 0 where there are no gates.
+        alpha: whether the α side of the gates is searched, too.
+        fixed: the listing that each group was fixed to, for groups without θ.
+    """
 
     cell: Cell
     edges: Mapping[str, tuple[SupernetEdge, ...]]
+    edge_kind: str
+    nodes: int
+    m: int = 0
+    alpha: bool = False
+    fixed: Mapping[str, EssListing] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """The groups that θ weighs."""
+        found = {edges[0].group for edges in self.edges.values()}
+        return tuple(group for group in GROUPS if group in found)
 
 
 def darts_supernet(
@@ -52,11 +97,12 @@ def darts_supernet(
         nodes: how many nodes follow node 0.
         operations: what each edge may do.
         edges: `"highway"` as DARTS' own code has them, or `"plain"` as the papers write them.
-        norm: whether each node's sum is normalised, as DARTS' code does in search.
+        norm: whether each node's sum is normalised, as DARTS' code does in search. The
+            single softmax of I-DARTS keeps sums in range and needs none.
     """
-    make = _Maker(operations)
-    make.intra(nodes, edges, norm, "x", "h0")
-    return make.supernet(f"darts-supernet-{nodes}")
+    make = _Maker(operations, edges, norm)
+    make.intra(nodes, "x", "h0")
+    return Supernet(make.cell(f"darts-supernet-{nodes}"), make.edges, edges, nodes)
 
 
 def ess_supernet(
@@ -66,66 +112,107 @@ def ess_supernet(
     *,
     edges: str = "plain",
     norm: bool = False,
+    alpha: bool = False,
 ) -> Supernet:
     """All edges of an ESS cell: `nodes` inside, and gates over the last `m` steps.
 
     ĥ = h(t−1) ⊙ mean_i Σ_k θ_k·o_k(x(t−i)·W_i) and x̂ = x(t) ⊙ mean_i Σ_k θ_k·o_k(h(t−i)·W_i)
     (Eqs. 4 to 9); ĥ and x̂ then go into the intra-cell part (Eq. 7).
+
+    Args:
+        nodes: how many nodes follow node 0 (Eq. 7).
+        m: how many input vectors each gate has, one node for each (Eqs. 8 and 9).
+        operations: what each edge may do; `none` is the paper's drop.
+        edges: `"plain"` as the paper writes them (Eq. 4), or `"highway"` as in DARTS' code.
+        norm: whether each intra-cell node's sum is normalised.
+        alpha: whether both sides of F(α; β) are searched (Eq. 6): Σ_k θ_k·o_k(h(t−1)·W)
+            and Σ_k θ_k·o_k(x(t)·W) then stand in place of h(t−1) and x(t). A dropped α would
+            cut the cell off from its state or its input, so there is no drop among these.
     """
-    make = _Maker(operations)
-    h = make.gate("f", "h0", "x", m, "hidden")
-    x = make.gate("g", "x", "h0", m, "input")
-    make.intra(nodes, edges, norm, x, h)
-    return make.supernet(f"ess-supernet-{nodes}-{m}")
+    if not 1 <= m <= MAX_HISTORY:
+        raise CellError(f"m, how many steps the gates look back, is 1 to {MAX_HISTORY}, not {m}")
+    make = _Maker(operations, edges, norm)
+    h = make.gate("f", "h0", "x", m, "hidden", alpha)
+    x = make.gate("g", "x", "h0", m, "input", alpha)
+    make.intra(nodes, x, h)
+    name = f"ess-supernet-{nodes}-{m}"
+    return Supernet(make.cell(name), make.edges, edges, nodes, m, alpha)
 
 
 class _Maker:
-    def __init__(self, operations: Sequence[str]) -> None:
+    def __init__(self, operations: Sequence[str], edge_kind: str, norm: bool) -> None:
         self.operations = tuple(operations)
+        for op in self.operations:
+            check_word(op, OPERATIONS, "a supernet's operations")
+        if len(set(self.operations)) < len(self.operations):
+            raise CellError("a supernet's operations: one of them stands twice")
+        if not self.operations:
+            raise CellError("a supernet needs at least one operation")
+        if edge_kind not in EDGES:
+            raise CellError(f"edges are 'highway' or 'plain', not {edge_kind!r}")
+        self.edge_kind = edge_kind
+        self.norm = norm
         self.build = Builder()
         self.edges: dict[str, tuple[SupernetEdge, ...]] = {}
         self.candidates: dict[int, list[str]] = {}
         self.end = ""
 
-    def supernet(self, name: str) -> Supernet:
-        return Supernet(Cell(self.build.nodes, [self.end], name=name), self.edges)
+    def cell(self, name: str) -> Cell:
+        return Cell(self.build.nodes, [self.end], name=name)
 
     def _mix(self, name: str, theta: str, values: Sequence[str]) -> str:
         self.build.nodes.append(Node(name, "mix", tuple(values), theta=theta))
         return name
 
-    def _candidates(self, tag: str, linear: str, like: str) -> list[str]:
+    def _theta(self, tag: str, part: str, target: int, source: int, ops: Sequence[str]) -> str:
+        """A new θ for the operations `ops` between two nodes."""
+        theta = f"theta_{tag}"
+        self.edges[theta] = tuple(SupernetEdge(part, target, source, op) for op in ops)
+        return theta
+
+    def _candidates(self, tag: str, linear: str, like: str, ops: Sequence[str]) -> list[str]:
         """The value of each operation on a linear; `none` is a zero as wide as `like`."""
         return [
             self.build.add(f"{op}_{tag}", *(("zero", like) if op == "none" else (op, linear)))
-            for op in self.operations
+            for op in ops
         ]
 
-    def gate(self, which: str, value: str, history: str, m: int, width: str) -> str:
-        """`value` times the mean of m nodes, node i over the vector i steps back."""
-        steps = []
-        for back in range(1, m + 1):
-            tag = f"{which}_{back}"
-            linear = self.build.linear(f"{tag}_w", f"{history}@{back}", width=width)
-            theta = f"theta_{tag}"
-            self.edges[theta] = tuple(SupernetEdge(which, back, 0, op) for op in self.operations)
-            steps.append(self._mix(tag, theta, self._candidates(tag, linear, value)))
-        return self.build.add(f"{which}_hat", "mul", value, self.build.mean(f"{which}_gate", steps))
+    # -- between cells -----------------------------------------------------------------
 
-    def intra(self, nodes: int, edges: str, norm: bool, x: str, h: str) -> None:
-        """Node 0 over x and h, then `nodes` nodes with every edge, then their mean."""
-        if edges == "highway":
-            first = highway(self.build, "0", "tanh", (x, h), h)
-        else:
-            first = self.build.add("s_0", "tanh", self.build.linear("w_in", x, h))
-        values = [self._normed(first, norm)]
+    def gate(self, part: str, value: str, history: str, m: int, width: str, alpha: bool) -> str:
+        """`value` times the mean of m nodes, node i over the vector i steps back (Eq. 6)."""
+
+        def node(tag: str, part: str, target: int, over: str, ops: Sequence[str]) -> str:
+            """A node that is fed by the vector `over` alone (section 3.4)."""
+            linear = self.build.linear(f"{tag}_w", over, width=width, keys=(f"{tag}_w",))
+            theta = self._theta(tag, part, target, 0, ops)
+            return self._mix(tag, theta, self._candidates(tag, linear, value, ops))
+
+        steps = [
+            node(f"{part}_{back}", part, back, f"{history}@{back}", self.operations)
+            for back in range(1, m + 1)
+        ]
+        if alpha:
+            linked = [op for op in self.operations if op != "none"]
+            if not linked:
+                raise CellError("the α side of a gate needs an operation other than none")
+            value = node(f"{part}_alpha", f"{part}_alpha", 1, value, linked)
+        return self.build.add(f"{part}_hat", "mul", value, self.build.mean(f"{part}_gate", steps))
+
+    # -- inside the cell ---------------------------------------------------------------
+
+    def intra(self, nodes: int, x: str, h: str) -> None:
+        """Node 0 over x and h, then `nodes` nodes with every edge, then their mean (Eq. 5)."""
+        if not 1 <= nodes <= MOST_NODES:
+            raise CellError(f"a supernet has 1 to {MOST_NODES} nodes after node 0, not {nodes}")
+        values = [self._normed(lower_start(self.build, self.edge_kind, x, h, keys=True))]
+        node = self._highway if self.edge_kind == "highway" else self._plain
         for number in range(1, nodes + 1):
-            node = self._highway if edges == "highway" else self._plain
-            values.append(self._normed(node(number, values), norm))
+            values.append(self._normed(node(number, values)))
         self.end = self.build.mean("mean", values[1:])
 
-    def _normed(self, value: str, norm: bool) -> str:
-        return self.build.add(f"{value}_norm", "norm", value) if norm else value
+    def _normed(self, value: str) -> str:
+        return self.build.add(f"{value}_norm", "norm", value) if self.norm else value
 
     def _highway(self, number: int, values: list[str]) -> str:
         """Σ_j Σ_k θ_jk·(s_j + c_j·(o_k(z_j) − s_j)), with the matrices of the target.
@@ -138,11 +225,8 @@ class _Maker:
             c = self.build.linear(f"c_{tag}", value, keys=(f"c_{number}",))
             z = self.build.linear(f"h_{tag}", value, keys=(f"h_{number}",))
             gate = self.build.add(f"gate_{tag}", "sigmoid", c)
-            theta = f"theta_{tag}"
-            self.edges[theta] = tuple(
-                SupernetEdge("intra", number, source, op) for op in self.operations
-            )
-            new = self._candidates(tag, z, value)
+            theta = self._theta(tag, "intra", number, source, self.operations)
+            new = self._candidates(tag, z, value, self.operations)
             kept = [
                 a if op == "none" else value for a, op in zip(new, self.operations, strict=True)
             ]
@@ -157,13 +241,11 @@ class _Maker:
         for source, value in enumerate(values):
             tag = f"{number}_{source}"
             if source == number - 1:  # the newest node: nobody has read it yet
+                linear = self.build.linear(f"w_{source}", value, keys=(f"w_{source}",))
                 self.candidates[source] = self._candidates(
-                    f"{source}", self.build.linear(f"w_{source}", value), value
+                    f"{source}", linear, value, self.operations
                 )
-            theta = f"theta_{tag}"
-            self.edges[theta] = tuple(
-                SupernetEdge("intra", number, source, op) for op in self.operations
-            )
+            theta = self._theta(tag, "intra", number, source, self.operations)
             parts.append(self._mix(f"edge_{tag}", theta, self.candidates[source]))
         return self._sum(number, parts)
 
