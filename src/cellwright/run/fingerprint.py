@@ -1,0 +1,26 @@
+"""Whether two corpora are the same text."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from cellwright.data import PARTS, Corpus
+from cellwright.data.prepare import sampled_checksum
+
+
+def fingerprint(corpus: Corpus) -> str:
+    """A hash of the tokens and the vocabulary, wherever the text is.
+
+    Of large parts only samples are read, as the token files' own checksums do; but the counts of
+    all words are in the hash, so that hardly any change of the training text escapes.
+    """
+    words = corpus.vocabulary
+    digest = hashlib.sha256("\n".join(words.tokens).encode("utf-8", "surrogateescape"))
+    digest.update(words.counts.tobytes())
+    for part in PARTS:
+        data = np.asarray(getattr(corpus, part)).view(np.uint8)
+        checksum = sampled_checksum(lambda at, size, d=data: d[at : at + size].tobytes(), len(data))  # type: ignore[misc]
+        digest.update(checksum.encode())
+    return digest.hexdigest()

@@ -1,0 +1,267 @@
+"""Recipes: everything that decides a training but the cell and the seed, as a TOML file.
+
+A recipe names the data, the model's settings and the training's settings. `extends` names another
+recipe, packaged or a file beside it, whose values hold where this one says nothing:
+
+    description = "My cell search's last step, shorter"
+    extends = "darts-ptb"
+
+    [training]
+    epochs = 100
+    average_after = "none"
+
+"none" stands for "no value" in `[model]` and `[training]`, since TOML has none. A folder of text
+that is beside the recipe's file is found from everywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cellwright.cell.errors import did_you_mean, shown
+from cellwright.data import KNOWN
+from cellwright.data.errors import reason
+from cellwright.models.settings import ModelSettings
+from cellwright.run.errors import RecipeError
+from cellwright.run.recipe_errors import explain
+from cellwright.tasks.settings import TrainingSettings
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+MOST_BYTES = 2**20
+"""The largest file that is read as a recipe."""
+
+NONE = "none"
+"""How a recipe says that a setting has no value."""
+
+_OWN = ("name", "description", "extends")
+"""What a recipe does not take over from the one that it extends."""
+
+
+class Recipe(BaseModel):
+    """Settings that are complete and checked."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field("recipe", description="what people call it; the file's name unless said")
+    description: str = Field("", description="what it is for, in a line")
+    data: str = Field("builtin", description="a corpus by name, or a folder with its text")
+    model: ModelSettings
+    training: TrainingSettings
+
+
+class _Draft:
+    """Tables on the way to a recipe, and where each value was said last."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.origins: dict[tuple[str, ...], str] = {}
+
+    def take(self, table: Mapping[str, Any], origin: str) -> None:
+        """Take over what a later file or setting says."""
+        self._merge(self.values, table, origin, ())
+
+    def _merge(
+        self, into: dict[str, Any], table: Mapping[str, Any], origin: str, at: tuple[str, ...]
+    ) -> None:
+        for key, value in table.items():
+            path = (*at, key)
+            self.origins[path] = origin
+            if isinstance(value, dict):
+                before = into.get(key)
+                if not isinstance(before, dict) or _other_kind(before, value):
+                    into[key] = {}
+                self._merge(into[key], value, origin, path)
+            else:
+                into[key] = value
+
+    def recipe(self, name: str, whole: str) -> Recipe:
+        """The recipe, or an error that says all that is wrong."""
+        tables = {"training": {}, **self.values}
+        for key in ("model", "training"):
+            if isinstance(table := tables.get(key), dict):
+                tables[key] = {k: None if v == NONE else v for k, v in table.items()}
+        try:
+            return Recipe.model_validate({"name": name, **tables}, strict=True)
+        except ValidationError as error:
+            raise RecipeError(explain(error, Recipe, tables, self.origins, whole)) from None
+
+
+def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+    """A packaged recipe by its name, or a TOML file by its path.
+
+    >>> load_recipe("laptop", ["training.epochs=3"]).training.epochs
+    3
+
+    Args:
+        name_or_path: a name of `recipe_names()`, or a file.
+        overrides: settings that go before the recipe's, such as `training.epochs=3`. The value is
+            TOML, where a word needs no quotes.
+
+    Raises:
+        RecipeError: no such recipe, or something in it (or in what it extends) is wrong.
+    """
+    draft = _Draft()
+    label, name = _load(str(name_or_path), None, draft, ())
+    for text in overrides:
+        draft.take(_override(text), f"the setting {shown(text)}")
+    return draft.recipe(name, label)
+
+
+def recipe_names() -> list[str]:
+    """The recipes that come with cellwright."""
+    files = (resources.files("cellwright") / "recipes").iterdir()
+    return sorted(file.name[:-5] for file in files if file.name.endswith(".toml"))
+
+
+def recipe_to_toml(recipe: Recipe) -> str:
+    """A recipe as a file that `load_recipe` reads as the same recipe; every setting is in it."""
+    return "\n".join(_toml_lines(recipe)) + "\n"
+
+
+def _toml_lines(settings: BaseModel) -> Iterator[str]:
+    tables = []
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            tables.append((name, value))
+        else:
+            comment = f"  # {field.description}" if field.description else ""
+            yield f"{name} = {_toml_value(value)}{comment}"
+    for name, table in tables:
+        yield ""
+        yield f"[{name}]"
+        yield from _toml_lines(table)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    # JSON's escapes are TOML's, but for one character that TOML wants escaped.
+    text = NONE if value is None else str(value)
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _other_kind(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether a table says that it is of another kind, whose settings are others."""
+    return "kind" in before and after.get("kind", before["kind"]) != before["kind"]
+
+
+def _load(
+    wanted: str, beside: Path | None, draft: _Draft, within: tuple[str, ...]
+) -> tuple[str, str]:
+    """Take a recipe, after those that it extends, into the draft; how to call its file, and it."""
+    path = _find(wanted, beside)
+    label = wanted if path is None else str(path)
+    where = f"recipe {wanted!r}" if path is None else label
+    if label in within:
+        raise RecipeError(f"{where} extends itself: {' → '.join((*within, label))}")
+    table = _read(wanted, path, where)
+    parent = table.pop("extends", None)
+    if parent is not None:
+        if not isinstance(parent, str):
+            raise RecipeError(
+                f"{where}: extends should be the name of a recipe, not {shown(parent)}"
+            )
+        try:
+            _load(parent, None if path is None else path.parent, draft, (*within, label))
+        except _NoRecipeError as error:
+            raise RecipeError(f"{where}: extends: {error}") from None
+        for own in _OWN:
+            draft.values.pop(own, None)
+    data = table.get("data")
+    if path is not None and isinstance(data, str) and data not in KNOWN:
+        beside_it = path.parent / data
+        table["data"] = str(beside_it) if _is_folder(beside_it) else data
+    draft.take(table, where)
+    name = wanted if path is None else path.stem
+    return where, str(table.get("name", name))
+
+
+class _NoRecipeError(RecipeError):
+    """There is no recipe of a name."""
+
+
+def _find(wanted: str, beside: Path | None) -> Path | None:
+    """The file of a recipe; None for a packaged one."""
+    if wanted in recipe_names():
+        return None
+    path = Path(wanted).expanduser()
+    path = path if beside is None else beside / path
+    if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
+        return path.resolve()
+    hint = did_you_mean(wanted, recipe_names()) or f"; there are {', '.join(recipe_names())}"
+    raise _NoRecipeError(
+        f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)"
+    )
+
+
+def _is_file(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+        return path.is_file()
+    return False
+
+
+def _is_folder(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        return path.is_dir()
+    return False
+
+
+def _read(wanted: str, path: Path | None, where: str) -> dict[str, Any]:
+    try:
+        if path is None:
+            data = (resources.files("cellwright") / "recipes" / f"{wanted}.toml").read_bytes()
+        else:
+            with open(path, "rb") as file:
+                data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise _NoRecipeError(f"there is no recipe {where}") from None
+    except OSError as error:
+        raise RecipeError(f"cannot read {where}: {reason(error)}") from None
+    except ValueError:  # a null character
+        raise RecipeError(f"{wanted!r} is not a file name") from None
+    if len(data) > MOST_BYTES:
+        raise RecipeError(f"{where}: larger than {MOST_BYTES:,} bytes, which no recipe is")
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise RecipeError(f"{where}, line {line}: not UTF-8 text") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise RecipeError(f"{where} is not TOML: {error}") from None
+
+
+def _override(text: str) -> dict[str, Any]:
+    """A setting as the nested tables that a file would say it with.
+
+    >>> _override("training.optimizer=adam")
+    {'training': {'optimizer': 'adam'}}
+    """
+    key, equals, written = text.partition("=")
+    names = [name.strip() for name in key.split(".")]
+    if not equals or not all(names):
+        raise RecipeError(f"a setting looks like training.epochs=3, not {shown(text)}")
+    written = written.strip()
+    try:
+        parsed = tomllib.loads(f"value = {written}")
+        value: Any = parsed["value"] if len(parsed) == 1 else written
+    except (tomllib.TOMLDecodeError, RecursionError):
+        value = written
+    for name in reversed(names):
+        value = {name: value}
+    assert isinstance(value, dict)
+    return value
