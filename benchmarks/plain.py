@@ -1,10 +1,10 @@
 """Cells as plain loops over time steps in PyTorch, the way the papers' code writes them.
 
 Each loop follows the structure of published code: which products are packed into one matrix,
-what is stacked, what is done anew at each step. Left out is what would only slow a loop down
-where no dropout is asked for, such as DARTS' masks. A loop takes its weights from a `Recurrent`
-of the same cell, so that both compute the same numbers; `same_as_engine` in `contenders.py`
-checks that they do.
+what is stacked, what is done anew at each step. DARTS' mask on hidden values, one multiplication
+before every product, is there only for those who ask for dropout, because it would slow the others
+down. A loop takes its weights from a `Recurrent` of the same cell, so that both compute the same
+numbers; `same_as_engine` in `contenders.py` checks that they do.
 """
 
 from __future__ import annotations
@@ -53,6 +53,7 @@ class PlainLoop(nn.Module):
     """A cell as a loop: `step` at each time step, with a tuple of states."""
 
     state_count = 1
+    mask_hidden: Tensor | None = None
 
     def __init__(self, rnn: Recurrent) -> None:
         super().__init__()
@@ -68,12 +69,20 @@ class PlainLoop(nn.Module):
         """The new states; the first is the output. `alpha` is for supernets."""
         raise NotImplementedError
 
+    def masked(self, value: Tensor) -> Tensor:
+        """What a product reads of a state or an inner value of a finished cell."""
+        return value if self.mask_hidden is None else value * self.mask_hidden
+
+    def zero_states(self, x: Tensor) -> States:
+        """The states before the first step of x."""
+        return tuple(x.new_zeros(x.shape[1], self.hidden_size) for _ in range(self.state_count))
+
     def forward(self, x: Tensor, alpha: Tensor | None = None) -> Tensor:
         """The outputs (steps, batch, hidden) for x (steps, batch, input).
 
         `alpha` has a row for each edge of a supernet; a softmax makes it that edge's θ.
         """
-        states = tuple(x.new_zeros(x.shape[1], self.hidden_size) for _ in range(self.state_count))
+        states = self.zero_states(x)
         outputs = []
         for now in x.unbind(0):
             states = self.step(now, states, alpha)
@@ -91,7 +100,7 @@ class LstmLoop(PlainLoop):
 
     def step(self, x: Tensor, states: States, alpha: Tensor | None) -> States:
         h, c = states
-        gates = F.linear(x, self.w_x, self.b_x) + F.linear(h, self.w_h, self.b_h)
+        gates = F.linear(x, self.w_x, self.b_x) + F.linear(self.masked(h), self.w_h, self.b_h)
         i, f, g, o = gates.chunk(4, dim=-1)
         c = f.sigmoid() * c + i.sigmoid() * g.tanh()
         return o.sigmoid() * c.tanh(), c
@@ -106,7 +115,7 @@ class GruLoop(PlainLoop):
     def step(self, x: Tensor, states: States, alpha: Tensor | None) -> States:
         (h,) = states
         r_x, z_x, n_x = F.linear(x, self.w_x, self.b_x).chunk(3, dim=-1)
-        r_h, z_h, n_h = F.linear(h, self.w_h, self.b_h).chunk(3, dim=-1)
+        r_h, z_h, n_h = F.linear(self.masked(h), self.w_h, self.b_h).chunk(3, dim=-1)
         r, z = (r_x + r_h).sigmoid(), (z_x + z_h).sigmoid()
         n = (n_x + r * n_h).tanh()
         return ((1 - z) * n + z * h,)
@@ -133,7 +142,7 @@ class Highways(PlainLoop):
         return torch.cat(both).t().contiguous()
 
     def first_node(self, x: Tensor, h: Tensor, activation: str = "tanh") -> Tensor:
-        c, z = torch.cat([x, h], dim=-1).mm(self.w_0).split(self.hidden_size, dim=-1)
+        c, z = torch.cat([x, self.masked(h)], dim=-1).mm(self.w_0).split(self.hidden_size, dim=-1)
         return h + c.sigmoid() * (ACTIVATIONS[activation](z) - h)
 
 
@@ -163,7 +172,8 @@ class DartsLoop(Highways):
         values = [self.first_node(x, states[0], self.first)]
         for number, (op, source) in enumerate(self.nodes, 1):
             s = values[source]
-            c, z = s.mm(self._parameters[f"w_{number}"]).split(self.hidden_size, dim=-1)
+            product = self.masked(s).mm(self._parameters[f"w_{number}"])
+            c, z = product.split(self.hidden_size, dim=-1)
             values.append(s + c.sigmoid() * (ACTIVATIONS[op](z) - s))
         ends = torch.stack([values[number] for number in self.concat], dim=-1)
         return (ends.mean(dim=-1),)
@@ -197,7 +207,11 @@ class RecipeLoop(PlainLoop):
     def step(self, x: Tensor, states: States, alpha: Tensor | None) -> States:
         known = {"x": x, **{f"h_prev_{i}": state for i, state in enumerate(states)}}
         for name, node in self.recipe.items():
-            known[name] = self._value(name, node["op"], [known[n] for n in node["input"]])
+            inputs = [known[source] for source in node["input"]]
+            if node["op"] == "linear":
+                read = zip(node["input"], inputs, strict=True)
+                inputs = [v if source == "x" else self.masked(v) for source, v in read]
+            known[name] = self._value(name, node["op"], inputs)
         return tuple(known[f"h_new_{i}"] for i in range(self.state_count))
 
     def _value(self, name: str, op: str, inputs: list[Tensor]) -> Tensor:
