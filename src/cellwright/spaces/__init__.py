@@ -1,0 +1,31 @@
+"""The search spaces: which cells there are, and how to draw, change and recognise them.
+
+One file for each space. May import `cell/` and numpy; knows nothing of engines, tasks or search.
+"""
+
+from cellwright.spaces.darts import Darts, IDarts
+from cellwright.spaces.enas import Enas
+from cellwright.spaces.ess import Ess
+from cellwright.spaces.fenas import Fenas
+from cellwright.spaces.nas_bench_nlp import NasBenchNlp
+from cellwright.spaces.pool import Pool
+from cellwright.spaces.registry import SPACES, space
+from cellwright.spaces.space import Interval, Options, ProductSpace, Space, SpaceError, Value
+
+__all__ = [
+    "SPACES",
+    "Darts",
+    "Enas",
+    "Ess",
+    "Fenas",
+    "IDarts",
+    "Interval",
+    "NasBenchNlp",
+    "Options",
+    "Pool",
+    "ProductSpace",
+    "Space",
+    "SpaceError",
+    "Value",
+    "space",
+]
