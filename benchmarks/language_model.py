@@ -235,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "\nBest times. Limit: the multiply-adds of cell and decoder at the rate of a 2048-cubed "
         "matrix product.\nMB: peak memory of two steps on top of weights."
     )
-    print(f"{text.name}, T,B,H {options.shape}, {text.words:,} words.")
+    print(f"{text.name}, T,B,H {options.shape}.")
     print(f"{about['processor']}, threads: {about['threads']}, torch {about['torch']}.\n")
     for line in summary(rows, options.shape):
         print(line)

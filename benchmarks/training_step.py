@@ -44,7 +44,7 @@ def running_text(shape: Shape, words: int | None) -> Text:
     if words is None and is_here("ptb"):
         corpus = load("ptb")
         rows = torch.from_numpy(batchify(corpus.train, shape.batch).astype("int64"))
-        return Text(rows, len(corpus.vocabulary), "PTB")
+        return Text(rows, len(corpus.vocabulary), f"PTB, {len(corpus.vocabulary):,} words")
     words = words or WORDS
     generator = torch.Generator().manual_seed(0)
     frequencies = 1 / torch.arange(1, words + 1)
