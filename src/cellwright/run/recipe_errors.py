@@ -77,7 +77,8 @@ def _problem(
         allowed = message.removeprefix("Input should be ") + (' or "none"' if optional else "")
         guess = did_you_mean(str(found["input"]), _quoted(found)) if kind == "literal_error" else ""
         return f"{key} should be {allowed}, not {value}{guess}"
-    return f"{key}: {message.removeprefix('Value error, ')}"
+    message = message.removeprefix("Value error, ")
+    return f"{key}: {message[:1].lower()}{message[1:]}"
 
 
 def _quoted(found: Mapping[str, Any]) -> list[str]:

@@ -56,7 +56,9 @@ class Recipe(BaseModel):
 
     name: str = Field("recipe", description="what people call it; the file's name unless said")
     description: str = Field("", description="what it is for, in a line")
-    data: str = Field("builtin", description="a corpus by name, or a folder with its text")
+    data: str = Field(
+        "builtin", min_length=1, description="a corpus by name, or a folder with its text"
+    )
     model: ModelSettings
     training: TrainingSettings
 
@@ -173,9 +175,7 @@ def _load(
     parent = table.pop("extends", None)
     if parent is not None:
         if not isinstance(parent, str):
-            raise RecipeError(
-                f"{where}: extends should be the name of a recipe, not {shown(parent)}"
-            )
+            raise RecipeError(f"{where}: extends should name a recipe, not {shown(parent)}")
         try:
             _load(parent, None if path is None else path.parent, draft, (*within, label))
         except _NoRecipeError as error:
@@ -184,8 +184,8 @@ def _load(
             draft.values.pop(own, None)
     data = table.get("data")
     if path is not None and isinstance(data, str) and data not in KNOWN:
-        beside_it = path.parent / data
-        table["data"] = str(beside_it) if _is_folder(beside_it) else data
+        folder = path.parent / data
+        table["data"] = str(folder) if data and _is_folder(folder) else data
     draft.take(table, where)
     name = wanted if path is None else path.stem
     return where, str(table.get("name", name))
@@ -199,6 +199,8 @@ def _find(wanted: str, beside: Path | None) -> Path | None:
     """The file of a recipe; None for a packaged one."""
     if wanted in recipe_names():
         return None
+    if "\0" in wanted:
+        raise RecipeError(f"{wanted!r} is not a file name")
     path = Path(wanted).expanduser()
     path = path if beside is None else beside / path
     if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
@@ -232,8 +234,6 @@ def _read(wanted: str, path: Path | None, where: str) -> dict[str, Any]:
         raise _NoRecipeError(f"there is no recipe {where}") from None
     except OSError as error:
         raise RecipeError(f"cannot read {where}: {reason(error)}") from None
-    except ValueError:  # a null character
-        raise RecipeError(f"{wanted!r} is not a file name") from None
     if len(data) > MOST_BYTES:
         raise RecipeError(f"{where}: larger than {MOST_BYTES:,} bytes, which no recipe is")
     try:
