@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cellwright.cli.bench import app as bench
 from cellwright.cli.cells import app as cells
 from cellwright.cli.data import app as data
 from cellwright.cli.errors import RootGroup
@@ -30,6 +31,7 @@ app = typer.Typer(
 )
 app.add_typer(cells, name="cells")
 app.add_typer(data, name="data")
+app.add_typer(bench, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

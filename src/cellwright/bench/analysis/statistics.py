@@ -1,0 +1,49 @@
+"""The few statistics that the analyses share."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from cellwright.bench.columns import Floats, Integers
+from cellwright.bench.errors import require
+
+
+def correlations(a: Floats, b: Floats) -> dict[str, float]:
+    """Pearson's, Spearman's and Kendall's correlation; NaN where one side does not vary."""
+    if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
+        return dict.fromkeys(("pearson", "spearman", "kendall"), math.nan)
+    stats = require("scipy.stats", "metrics", "a rank correlation")
+    return {
+        "pearson": float(stats.pearsonr(a, b).statistic),
+        "spearman": float(stats.spearmanr(a, b).statistic),
+        "kendall": float(stats.kendalltau(a, b).statistic),
+    }
+
+
+def positions(values: Floats) -> Integers:
+    """The place of each value among all, from 0 for the lowest; equal ones in their order."""
+    places = np.empty(len(values), np.int64)
+    places[np.argsort(values, kind="stable")] = np.arange(len(values))
+    return places
+
+
+def determination(true: Floats, predicted: Floats) -> float:
+    """R²: how much of the variance a prediction explains; below 0 if it is worse than the mean."""
+    total = float(((true - true.mean()) ** 2).sum()) if len(true) else 0.0
+    return 1 - float(((true - predicted) ** 2).sum()) / total if total > 0 else math.nan
+
+
+def roc_area(positive: Integers, scores: Floats) -> float:
+    """The area under the ROC curve: how likely a positive scores above a negative.
+
+    NaN where there are only positives or only negatives. Equal scores count half.
+    """
+    chosen = np.asarray(positive, bool)
+    ones, zeros = int(chosen.sum()), int((~chosen).sum())
+    if not ones or not zeros:
+        return math.nan
+    stats = require("scipy.stats", "metrics", "a ROC curve")
+    ranks = stats.rankdata(scores)
+    return float((ranks[chosen].sum() - ones * (ones + 1) / 2) / (ones * zeros))

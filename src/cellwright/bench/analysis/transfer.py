@@ -1,0 +1,68 @@
+"""Whether what is good on one corpus is good on another (Figure 6)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cellwright.bench.analysis.finding import Finding
+from cellwright.bench.analysis.statistics import correlations
+from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.errors import BenchError
+from cellwright.bench.summary import of_architectures
+
+
+def transfer(one: Benchmark, other: Benchmark) -> Finding:
+    """The correlation of the best test losses of the graphs that two benchmarks share.
+
+    Where a benchmark lists a graph several times, the mean over the listings counts. Graphs that
+    diverged in one of the two are left out, as in the paper.
+    """
+    losses = _by_graph(one), _by_graph(other)
+    shared = [graph for graph in losses[0] if graph in losses[1]]
+    if len(shared) < 3:
+        raise BenchError(
+            f"{one.title!r} and {other.title!r} share {len(shared)} graphs that ended well in "
+            "both; at least three are needed"
+        )
+    a, b = (np.array([found[graph] for graph in shared]) for found in losses)
+    found = correlations(a, b)
+    names = _title(one), _title(other)
+    if names[0] == names[1]:
+        names = f"{names[0]} (first)", f"{names[1]} (second)"
+
+    def draw(figure: Any) -> None:
+        axis = figure.subplots()
+        axis.scatter(a, b, s=12)
+        axis.set_xlabel(f"test {one.metric}, {names[0]}")
+        axis.set_ylabel(f"test {other.metric}, {names[1]}")
+        axis.set_title(f"Pearson {found['pearson']:.3f}, Spearman {found['spearman']:.3f}")
+
+    rows = [
+        (graph, one.names[one.by_graph[graph][0]], other.names[other.by_graph[graph][0]], x, y)
+        for graph, x, y in zip(shared, a.tolist(), b.tolist(), strict=True)
+    ]
+    return Finding(
+        "transfer",
+        f"Test losses on {names[0]} and {names[1]} (Figure 6)",
+        {"shared graphs": float(len(shared)), **found},
+        ("graph", "name", "other_name", "test_loss", "other_test_loss"),
+        tuple(rows),
+        (4.5, 4.2),
+        draw,
+    )
+
+
+def _by_graph(benchmark: Benchmark) -> dict[str, float]:
+    losses = of_architectures(benchmark).lowest_test
+    means = {
+        graph: float(np.mean(found))
+        for graph, numbers in benchmark.by_graph.items()
+        if len(found := losses[numbers][np.isfinite(losses[numbers])])
+    }
+    return means
+
+
+def _title(benchmark: Benchmark) -> str:
+    return benchmark.corpus or benchmark.title

@@ -1,0 +1,53 @@
+"""Boosted trees (XGBoost), with the few settings that benchmarks need."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from cellwright.bench.columns import Floats
+from cellwright.bench.errors import require
+
+Predict = Callable[[Floats], Floats]
+
+
+def fit_trees(
+    features: Floats,
+    target: Floats,
+    *,
+    classify: bool = False,
+    rounds: int = 100,
+    depth: int = 6,
+    rate: float = 0.3,
+    seed: int = 0,
+) -> Predict:
+    """Learn a target from features; a function that predicts it for others.
+
+    The settings are XGBoost's own defaults, since the paper names none for its analysis. The
+    library is called without its wrapper for scikit-learn, which would need that package as well.
+
+    Args:
+        features: a row for each example.
+        target: a number for each; for `classify` 0 or 1, and probabilities are predicted.
+        classify: whether the target is a class.
+        rounds: the number of trees.
+        depth: of each tree.
+        rate: how much of each tree counts.
+        seed: for the library, which draws nothing with these settings.
+    """
+    xgboost = require("xgboost", "search", "a prediction from features")
+    settings = {
+        "objective": "binary:logistic" if classify else "reg:squarederror",
+        "max_depth": depth,
+        "eta": rate,
+        "seed": seed,
+        "verbosity": 0,
+    }
+    trees = xgboost.train(settings, xgboost.DMatrix(features, target), num_boost_round=rounds)
+
+    def predict(others: Floats) -> Floats:
+        found: Floats = trees.predict(xgboost.DMatrix(others)).astype(np.float64)
+        return found
+
+    return predict

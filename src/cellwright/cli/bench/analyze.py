@@ -1,0 +1,163 @@
+"""`cellwright bench analyze`: what a benchmark says about architectures, as tables and figures."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cellwright.cell.errors import UserError, did_you_mean
+from cellwright.cli.bench.options import SYNTHETIC, File
+from cellwright.cli.help import examples
+from cellwright.cli.output import printable, stderr, stdout
+
+if TYPE_CHECKING:
+    from cellwright.bench import Benchmark
+    from cellwright.bench.analysis import Finding
+    from cellwright.bench.columns import Floats
+
+KINDS = ("measures", "ranks", "transfer", "distances", "prediction")
+
+EXAMPLES = examples(
+    SYNTHETIC,
+    (
+        "how early the ranking shows, as tables alone",
+        "cellwright bench analyze synthetic.bench --only measures --no-figures -o found",
+    ),
+    (
+        "one analysis, into another folder",
+        "cellwright bench analyze synthetic.bench --only ranks --no-figures -o ranks",
+    ),
+    (
+        "what two corpora have in common",
+        "cellwright bench analyze synthetic.bench synthetic.bench --only transfer --no-figures",
+    ),
+)
+
+
+def run(
+    file: File,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="OTHER", help="A benchmark of another corpus, for transfer."),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+    ] = Path("analysis"),
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help=f"Some of: {', '.join(KINDS)}. May be given again."),
+    ] = None,
+    features: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Features in the benchmark for prediction."),
+    ] = None,
+    pairs: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Pairs for distances, as many as there are.")
+    ] = 1000,
+    seconds: Annotated[
+        float, typer.Option(metavar="S", min=0.001, help="Time for each pair of distances.")
+    ] = 0.1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides pairs and splits.")] = 0,
+    figures: Annotated[
+        bool, typer.Option("--figures/--no-figures", help="Draw SVG and PNG as well as CSV.")
+    ] = True,
+) -> None:
+    """Analyse a benchmark as section 4.1 of the NAS-Bench-NLP paper does.
+
+    measures: parameters, time and perplexity (Figure 4). ranks: how the ranking
+    at early epochs agrees with the final one (5). transfer: two corpora (6).
+    distances: graph edit distances of random pairs (7). prediction: divergence
+    and final loss from features, on halves (8).
+
+    Without --only, all are done that can be; what is missing for the others
+    is told.
+    """
+    from cellwright.bench import load
+    from cellwright.bench.analysis import write
+
+    wanted = _kinds(only)
+    benchmark = load(file)
+    makers = _makers(
+        benchmark, None if other is None else load(other), features, pairs, seconds, seed
+    )
+    done = 0
+    for kind in wanted:
+        try:
+            finding = makers[kind]()
+            files = write(finding, output, ("svg", "png") if figures else ())
+        except UserError as error:
+            if only or done == 0 and kind == wanted[-1]:
+                raise
+            note = f"{kind}: left out; {error}"
+            stderr().print(printable(note), style="yellow", soft_wrap=True)
+            continue
+        done += 1
+        _print(finding, files)
+
+
+def _kinds(only: list[str] | None) -> tuple[str, ...]:
+    for kind in only or ():
+        if kind not in KINDS:
+            hint = did_you_mean(kind, KINDS) or f"; there are {', '.join(KINDS)}"
+            raise typer.BadParameter(f"unknown analysis {kind!r}{hint}")
+    return tuple(kind for kind in KINDS if only is None or kind in only)
+
+
+def _makers(
+    benchmark: Benchmark,
+    other: Benchmark | None,
+    features: str | None,
+    pairs: int,
+    seconds: float,
+    seed: int,
+) -> dict[str, Callable[[], Finding]]:
+    from cellwright.bench import analysis
+
+    def transfer() -> Finding:
+        if other is None:
+            raise UserError("a second benchmark is needed: cellwright bench analyze FILE OTHER")
+        return analysis.transfer(benchmark, other)
+
+    def distances() -> Finding:
+        from rich.progress import Progress
+
+        console = stderr()
+        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+            task = bar.add_task("graph edit distances", total=pairs)
+            return analysis.distances(
+                benchmark,
+                pairs=pairs,
+                seconds=seconds,
+                seed=seed,
+                watch=lambda done, all_: bar.update(task, completed=done, total=all_),
+            )
+
+    def prediction() -> Finding:
+        return analysis.prediction(benchmark, _features(benchmark, features), seed=seed)
+
+    return {
+        "measures": lambda: analysis.measures(benchmark),
+        "ranks": lambda: analysis.ranks(benchmark),
+        "transfer": transfer,
+        "distances": distances,
+        "prediction": prediction,
+    }
+
+
+def _features(benchmark: Benchmark, name: str | None) -> Floats:
+    return benchmark.featured(name)
+
+
+def _print(finding: Finding, files: list[Path]) -> None:
+    console = stdout()
+    console.print(finding.title, style="bold", soft_wrap=True)
+    for name, value in finding.numbers.items():
+        text = (
+            "–" if math.isnan(value) else f"{value:.0f}" if value == int(value) else f"{value:.3f}"
+        )
+        console.print(f"  {name}: {text}", soft_wrap=True)
+    console.print(printable("  " + ", ".join(map(str, files))), style="dim", soft_wrap=True)

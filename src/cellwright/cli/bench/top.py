@@ -1,0 +1,92 @@
+"""`cellwright bench top`: the best architectures of a benchmark."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cellwright.cell.errors import did_you_mean
+from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours, jsonable, loss, perplexity
+from cellwright.cli.help import examples
+from cellwright.cli.output import emit_json, printable, stdout
+
+ORDERS = ("valid", "test", "lowest_test", "seconds", "parameters")
+
+EXAMPLES = examples(
+    SYNTHETIC,
+    ("the ten best by validation", "cellwright bench top synthetic.bench"),
+    ("the three fastest", "cellwright bench top synthetic.bench -n 3 --by seconds"),
+    ("for programs", "cellwright bench top synthetic.bench --json"),
+)
+
+
+def run(
+    file: File,
+    number: Annotated[
+        int, typer.Option("--number", "-n", metavar="N", min=1, help="How many to show.")
+    ] = 10,
+    by: Annotated[
+        str, typer.Option(metavar="ORDER", help=f"What to order by: {', '.join(ORDERS)}.")
+    ] = "valid",
+    as_json: Json = False,
+) -> None:
+    """List the best architectures of a benchmark.
+
+    Figures are means over an architecture's runs that ended well. Valid is the
+    lowest validation loss, test the test loss of that epoch, and lowest_test
+    the lowest test loss of any epoch, as the paper's figures show it.
+    """
+    import numpy as np
+
+    from cellwright.bench import load
+    from cellwright.bench.summary import of_architectures
+
+    if by not in ORDERS:
+        hint = did_you_mean(by, ORDERS) or f"; the orders are {', '.join(ORDERS)}"
+        raise typer.BadParameter(f"unknown order {by!r}{hint}")
+    benchmark = load(file)
+    figures = of_architectures(benchmark)
+    keys = np.asarray(getattr(figures, by), np.float64)
+    keys = np.where(figures.ok > 0, keys, np.nan)
+    order = [int(place) for place in np.argsort(keys, kind="stable") if np.isfinite(keys[place])]
+    rows: list[dict[str, Any]] = [
+        {
+            "name": benchmark.names[place],
+            "graph": benchmark.graphs[place],
+            "runs": int(figures.runs[place]),
+            "ok": int(figures.ok[place]),
+            "parameters": int(figures.parameters[place]),
+            **{
+                name: float(getattr(figures, name)[place])
+                for name in ("valid", "spread", "test", "lowest_test", "seconds")
+            },
+        }
+        for place in order[:number]
+    ]
+    if as_json:
+        emit_json(jsonable(rows))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", style="cyan", overflow="fold")
+    table.add_column("id", style="dim", no_wrap=True)
+    for name in ("runs", "parameters", "valid", "test", "perplexity", "lowest-test", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        spread = "" if np.isnan(row["spread"]) else f" ± {row['spread']:.4f}"
+        runs = str(row["ok"]) if row["ok"] == row["runs"] else f"{row['ok']} of {row['runs']}"
+        table.add_row(
+            printable(row["name"]),
+            row["graph"],
+            runs,
+            f"{row['parameters']:,}",
+            loss(row["valid"]) + spread,
+            loss(row["test"]),
+            perplexity(row["test"]),
+            loss(row["lowest_test"]),
+            hours(row["seconds"]),
+        )
+    stdout().print(table)
+    if not rows:
+        stdout().print("no run ended well", style="dim")
