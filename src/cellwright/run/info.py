@@ -59,7 +59,7 @@ class RunInfo(_Info):
 
     def to_json(self) -> bytes:
         """As it is written."""
-        value = {**self.model_dump(), "created": self.created.isoformat(timespec="seconds")}
+        value = {**self.model_dump(), "created": self.created.isoformat()}
         return dumps(value, indent=2).encode("utf-8", "backslashreplace") + b"\n"
 
     @staticmethod
