@@ -19,12 +19,12 @@ namespace {
 
 using namespace cellwright;
 
-constexpr int64_t kChunkRows = 252;     // of hidden vectors; a multiple of the tiles' heights
-constexpr int64_t kGradientRows = 126;  // taken at a time in stage 4
+constexpr int64_t kChunkRows = 378;     // of hidden vectors; a multiple of the tiles' heights
+constexpr int64_t kGradientRows = 189;  // taken at a time in stage 4, at most
 constexpr int64_t kScorePanels = 8;     // taken at a time in stage 1
 constexpr int64_t kWordBlock = 256;     // taken at a time in stage 3
-constexpr int64_t kDepthBlock = 512;    // words whose weights stay in cache in stage 4
-constexpr int kScoreVectors = 3;        // in a panel of every product here
+constexpr int64_t kDepth = 192;         // of which a panel fits into the nearest cache
+constexpr int kPanel = 3;               // vectors in a panel of every product here
 
 // A call with its share of the scratch memory.
 struct Vocabulary {
@@ -38,12 +38,25 @@ struct Vocabulary {
   float* scores;      // kChunkRows rows
   float* largest;     // of each row of the chunk
   float* scale;       // of each row of the chunk: 1 / (sum of exponentials * all rows)
-  float* operand;     // H of the chunk, packed for dW
-  float* gradients;   // a tile of S for dW, of this thread
+  float* operand;     // H of the chunk, packed for dW, block by block
+  float* gradients;   // tiles of S for dW, of this thread
   float* result;      // spare memory for tiles at the edge, of this thread
 };
 
+struct Part {
+  int64_t number, count;
+};
+
 bool wants_gradients(const CrossEntropy& c) { return c.d_hidden || c.d_weight || c.d_bias; }
+
+// Depths are cut into equal blocks of at most kDepth.
+struct Blocks {
+  explicit Blocks(int64_t all) : depth(all), count((all + kDepth - 1) / kDepth) {}
+  int64_t begin(int64_t block) const { return depth * block / count; }
+  int64_t size(int64_t block) const { return begin(block + 1) - begin(block); }
+  const int64_t depth;
+  const int64_t count;
+};
 
 // Rows a power of two apart would fight for the same few lines of the cache.
 int64_t score_stride(int64_t words) {
@@ -67,7 +80,7 @@ int64_t lay_out_vocabulary(Vocabulary& v, float* memory) {
   v.largest = take(kChunkRows);
   v.scale = take(kChunkRows);
   v.operand = take(c.d_weight ? packed_size(kChunkRows, c.width) : 0);
-  const int64_t tile = gradients ? padded(kChunkRows * kWeightRows) : 0;
+  const int64_t tile = gradients ? padded(kDepth * kWordBlock) : 0;
   const int64_t spare = kMostTileRows * 3 * kLanes;
   v.gradients = take(tile * c.threads) + v.thread * tile;
   v.result = take(padded(spare) * c.threads) + v.thread * padded(spare);
@@ -82,14 +95,16 @@ Vocabulary make_vocabulary(const CrossEntropy& c, Team& team, int thread) {
 
 void pack_vocabulary(Vocabulary& v) {
   const CrossEntropy& c = v.c;
-  v.pieces.take(panels_of(c.words, kScoreVectors), [&](int64_t panel) {
-    pack(c.weight, 1, c.width, c.width, c.words, kScoreVectors, panel, panel + 1, v.columns);
+  const Blocks widths(c.width), words(c.words);
+  v.pieces.take(panels_of(c.words, kPanel), [&](int64_t panel) {
+    for (int64_t block = 0; block < widths.count; ++block)
+      pack(c.weight + widths.begin(block), 1, c.width, widths.size(block), c.words, kPanel, panel,
+           panel + 1, v.columns + packed_size(widths.begin(block), c.words));
   });
   if (c.d_hidden)
-    v.pieces.take((c.words + kDepthBlock - 1) / kDepthBlock, [&](int64_t block) {
-      const int64_t first = block * kDepthBlock;
-      const int64_t depth = c.words - first < kDepthBlock ? c.words - first : kDepthBlock;
-      pack_rows(c.weight + first * c.width, c.width, depth, c.width, kScoreVectors,
+    v.pieces.take(words.count, [&](int64_t block) {
+      const int64_t first = words.begin(block);
+      pack_rows(c.weight + first * c.width, c.width, words.size(block), c.width, kPanel,
                 v.rows + packed_size(first, c.width));
     });
   v.pieces.take(1, [&](int64_t) {
@@ -98,15 +113,28 @@ void pack_vocabulary(Vocabulary& v) {
   });
 }
 
+void pack_chunk(Vocabulary& v, int64_t first, int64_t count) {
+  const int64_t width = v.c.width;
+  const Blocks rows(count);
+  for (int64_t block = 0; block < rows.count; ++block)
+    pack_rows(v.c.hidden + (first + rows.begin(block)) * width, width, rows.size(block), width,
+              kPanel, v.operand + packed_size(rows.begin(block), width));
+}
+
 // Stage 1, for a few panels of words.
 void score_words(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
   const CrossEntropy& c = v.c;
-  const Product product = {c.hidden + first * c.width, c.width, v.columns, c.width};
-  const int64_t panels = panels_of(c.words, kScoreVectors);
-  const int64_t begin = piece * kScorePanels;
-  const int64_t end = begin + kScorePanels < panels ? begin + kScorePanels : panels;
-  multiply(&product, 1, count, c.words, kScoreVectors, begin, end, v.scores, v.ld, Start::bias,
-           v.bias, v.result);
+  const Blocks widths(c.width);
+  const int64_t panels = panels_of(c.words, kPanel);
+  const int64_t end = (piece + 1) * kScorePanels < panels ? (piece + 1) * kScorePanels : panels;
+  for (int64_t panel = piece * kScorePanels; panel < end; ++panel)
+    for (int64_t block = 0; block < widths.count; ++block) {
+      const int64_t begin = widths.begin(block);
+      const Product product = {c.hidden + first * c.width + begin, c.width,
+                               v.columns + packed_size(begin, c.words), widths.size(block)};
+      multiply(&product, 1, count, c.words, kPanel, panel, panel + 1, v.scores, v.ld,
+               block > 0 ? Start::add : Start::bias, v.bias, v.result);
+    }
 }
 
 // e^x for x <= 0, and 0 where that is too small to matter: subnormal numbers are slow.
@@ -144,11 +172,24 @@ void lose(Vocabulary& v, int64_t first, int64_t row) {
 // Adds the tiles of dW for the words begin .. end; the chunk's H is packed already.
 void add_word_gradients(Vocabulary& v, int64_t begin, int64_t end, int64_t count, bool add) {
   const CrossEntropy& c = v.c;
-  for (int64_t word = begin; word < end; word += kWeightRows) {
-    const int height = static_cast<int>(end - word < kWeightRows ? end - word : kWeightRows);
-    pack_gradient_tile(v.gradients, v.scores + word, v.ld, count, height);
-    add_gradient_tiles(v.gradients, v.operand, count, c.width, height, c.d_weight + word * c.width,
-                       add, v.result);
+  const Blocks rows(count);
+  const int64_t tiles = (end - begin + kWeightRows - 1) / kWeightRows;
+  for (int64_t block = 0; block < rows.count; ++block) {
+    const int64_t depth = rows.size(block), row = rows.begin(block);
+    const auto height = [&](int64_t tile) {
+      const int64_t left = end - begin - tile * kWeightRows;
+      return static_cast<int>(left < kWeightRows ? left : kWeightRows);
+    };
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      pack_gradient_tile(v.gradients + tile * kWeightRows * depth,
+                         v.scores + row * v.ld + begin + tile * kWeightRows, v.ld, depth,
+                         height(tile));
+    for (int64_t panel = 0; panel < panels_of(c.width, kPanel); ++panel)
+      for (int64_t tile = 0; tile < tiles; ++tile)
+        add_gradient_tile(v.gradients + tile * kWeightRows * depth,
+                          v.operand + packed_size(row, c.width), depth, c.width, panel,
+                          height(tile), c.d_weight + (begin + tile * kWeightRows) * c.width,
+                          add || block > 0, v.result);
   }
 }
 
@@ -177,18 +218,19 @@ void differentiate_words(Vocabulary& v, int64_t first, int64_t count, int64_t pi
   if (c.d_weight) add_word_gradients(v, begin, end, count, first > 0);
 }
 
-// Stage 4, for a block of rows.
-void differentiate_rows(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
+// Stage 4, for one of so many parts of the rows.
+void differentiate_rows(Vocabulary& v, int64_t first, int64_t count, Part part) {
   const CrossEntropy& c = v.c;
-  const int64_t begin = piece * kGradientRows;
-  const int64_t rows = count - begin < kGradientRows ? count - begin : kGradientRows;
+  const int64_t begin = count * part.number / part.count;
+  const int64_t rows = count * (part.number + 1) / part.count - begin;
   float* const out = c.d_hidden + (first + begin) * c.width;
-  for (int64_t word = 0; word < c.words; word += kDepthBlock) {
-    const int64_t depth = c.words - word < kDepthBlock ? c.words - word : kDepthBlock;
+  const Blocks words(c.words);
+  for (int64_t block = 0; block < words.count; ++block) {
+    const int64_t word = words.begin(block);
     const Product product = {v.scores + begin * v.ld + word, v.ld,
-                             v.rows + packed_size(word, c.width), depth};
-    multiply(&product, 1, rows, c.width, kScoreVectors, 0, panels_of(c.width, kScoreVectors), out,
-             c.width, word > 0 ? Start::add : Start::zero, nullptr, v.result);
+                             v.rows + packed_size(word, c.width), words.size(block)};
+    multiply(&product, 1, rows, c.width, kPanel, 0, panels_of(c.width, kPanel), out, c.width,
+             block > 0 ? Start::add : Start::zero, nullptr, v.result);
   }
 }
 
@@ -200,23 +242,23 @@ void run_cross_entropy(const CrossEntropy& c, Team& team, int thread) {
   meet();
   for (int64_t first = 0; first < c.rows; first += kChunkRows) {
     const int64_t count = c.rows - first < kChunkRows ? c.rows - first : kChunkRows;
-    const int64_t panels = panels_of(c.words, kScoreVectors);
+    const int64_t panels = panels_of(c.words, kPanel);
     v.pieces.take((panels + kScorePanels - 1) / kScorePanels,
                   [&](int64_t piece) { score_words(v, first, count, piece); });
     meet();
     v.pieces.take(count, [&](int64_t row) { lose(v, first, row); });
     if (c.d_weight)
-      v.pieces.take(1, [&](int64_t) {
-        pack_rows(c.hidden + first * c.width, c.width, count, c.width, 3, v.operand);
-      });
+      v.pieces.take(1, [&](int64_t) { pack_chunk(v, first, count); });
     meet();
     if (!wants_gradients(c)) continue;
     v.pieces.take((c.words + kWordBlock - 1) / kWordBlock,
                   [&](int64_t piece) { differentiate_words(v, first, count, piece); });
     meet();
-    if (c.d_hidden)
-      v.pieces.take((count + kGradientRows - 1) / kGradientRows,
-                    [&](int64_t piece) { differentiate_rows(v, first, count, piece); });
+    if (c.d_hidden) {
+      const int64_t enough = (count + kGradientRows - 1) / kGradientRows;
+      const int64_t parts = enough < c.threads ? c.threads : enough;
+      v.pieces.take(parts, [&](int64_t part) { differentiate_rows(v, first, count, {part, parts}); });
+    }
     meet();
   }
 }

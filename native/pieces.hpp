@@ -54,25 +54,23 @@ inline void pack_gradient_tile(float* to, const float* from, int64_t ld, int64_t
       to[i * kWeightRows + r] = r < height ? from[i * ld + r] : 0.0f;
 }
 
-// `height` rows of a weight's gradient: result (+)= transpose(gradient tile) * operand, whose
-// panels are 3 vectors wide.
-inline void add_gradient_tiles(const float* gradient_tile, const float* operand_panels,
-                               int64_t depth, int64_t columns, int height, float* result,
-                               bool add, float* spare) {
-  for (int64_t panel = 0; panel < panels_of(columns, 3); ++panel) {
-    const int64_t column = panel * 3 * kLanes;
-    const int64_t wide = columns - column < 3 * kLanes ? columns - column : 3 * kLanes;
-    const int vectors = static_cast<int>(vectors_of(wide));
-    const bool whole = height == kWeightRows && wide == vectors * kLanes;
-    float* out = whole ? result + column : spare;
-    const int64_t ldc = whole ? columns : 3 * kLanes;
-    if (!whole && add) copy_tile(out, ldc, result + column, columns, height, wide);
-    const auto run_tile = vectors == 3   ? tile_transposed<3>
-                          : vectors == 2 ? tile_transposed<2>
-                                         : tile_transposed<1>;
-    run_tile(gradient_tile, operand_panels + column * depth, depth, out, ldc, add);
-    if (!whole) copy_tile(result + column, columns, out, ldc, height, wide);
-  }
+// One panel of `height` rows of a weight's gradient: result (+)= transpose(gradient tile) *
+// operand, whose panels are 3 vectors wide.
+inline void add_gradient_tile(const float* gradient_tile, const float* operand_panels,
+                              int64_t depth, int64_t columns, int64_t panel, int height,
+                              float* result, bool add, float* spare) {
+  const int64_t column = panel * 3 * kLanes;
+  const int64_t wide = columns - column < 3 * kLanes ? columns - column : 3 * kLanes;
+  const int vectors = static_cast<int>(vectors_of(wide));
+  const bool whole = height == kWeightRows && wide == vectors * kLanes;
+  float* out = whole ? result + column : spare;
+  const int64_t ldc = whole ? columns : 3 * kLanes;
+  if (!whole && add) copy_tile(out, ldc, result + column, columns, height, wide);
+  const auto run_tile = vectors == 3   ? tile_transposed<3>
+                        : vectors == 2 ? tile_transposed<2>
+                                       : tile_transposed<1>;
+  run_tile(gradient_tile, operand_panels + column * depth, depth, out, ldc, add);
+  if (!whole) copy_tile(result + column, columns, out, ldc, height, wide);
 }
 
 }  // namespace

@@ -96,8 +96,9 @@ void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t 
     const int64_t row = tile_number * kWeightRows;
     const int height = static_cast<int>(n - row < kWeightRows ? n - row : kWeightRows);
     pack_gradient_tile(m.gradient_tile, gradient + row, ldg, depth, height);
-    add_gradient_tiles(m.gradient_tile, m.operand_panels, depth, k, height, result + row * k, add,
-                       m.result_tile);
+    for (int64_t panel = 0; panel < panels_of(k, 3); ++panel)
+      add_gradient_tile(m.gradient_tile, m.operand_panels, depth, k, panel, height,
+                        result + row * k, add, m.result_tile);
   }
 }
 

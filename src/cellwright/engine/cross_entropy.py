@@ -81,13 +81,14 @@ class _MeanLoss(torch.autograd.Function):
         return losses.mean()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         # The first pass gives its gradients away uncopied; another one makes them anew.
-        inputs = ctx.saved_tensors
+        hidden, weight, bias, targets = ctx.saved_tensors
         gradients, ctx.gradients = ctx.gradients, None
         if gradients is None:
-            gradients = _losses_and_gradients(*inputs, tuple(ctx.needs_input_grad[:3]))[1]
+            wanted = tuple(ctx.needs_input_grad[:3])
+            gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)[1]
         if float(upstream) != 1.0:
             for gradient in gradients:
                 if gradient is not None:
@@ -95,7 +96,7 @@ class _MeanLoss(torch.autograd.Function):
         return (*gradients, None)
 
 
-Gradients = tuple[Tensor | None, Tensor | None, Tensor | None]
+Gradients = tuple[Tensor | None, ...]
 
 
 def _losses_and_gradients(

@@ -22,7 +22,7 @@ def run(
     bias: Tensor | None,
     targets: Tensor,
     wanted: tuple[bool, ...],
-) -> tuple[Tensor, tuple[Tensor | None, Tensor | None, Tensor | None]]:
+) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """Each row's loss, and the wanted gradients of their mean by hidden, weight and bias."""
     assert _native is not None
     hidden, weight, targets = hidden.contiguous(), weight.contiguous(), targets.contiguous()

@@ -139,7 +139,7 @@ class Recurrent(nn.Module):
 
     def zero_state(self, batch: int) -> State:
         """The state before the first step of a sequence."""
-        tensors = self._shape.zeros(batch, next(self.parameters()))
+        tensors = self._shape.zeros(batch, next(self.parameters(), torch.empty(0)))
         return tensors[0] if self._shape.is_tensor else tuple(tensors)
 
     def extra_repr(self) -> str:

@@ -275,10 +275,13 @@ class LanguageModelling:
 
 def make_optimizer(model: LanguageModel, settings: TrainingSettings) -> torch.optim.Optimizer:
     """SGD or Adam over all weights."""
-    rate, decay = settings.learning_rate, settings.weight_decay
-    if settings.optimizer == "adam":
-        return torch.optim.Adam(model.parameters(), lr=rate, weight_decay=decay)
-    return torch.optim.SGD(model.parameters(), lr=rate, weight_decay=decay)
+    kind = torch.optim.Adam if settings.optimizer == "adam" else torch.optim.SGD
+    return kind(
+        model.parameters(),
+        lr=settings.learning_rate,
+        weight_decay=settings.weight_decay,
+        fused=True,  # one pass over the weights instead of five
+    )
 
 
 @torch.no_grad()
