@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from cellwright import Cell
+from cellwright.cell.errors import UserError
 from cellwright.spaces import Enas, Pool, SpaceError
 
 ENAS = Enas(nodes=5)
@@ -84,7 +85,7 @@ def test_samples_come_from_the_pool_and_reach_all_of_it() -> None:
     ],
 )
 def test_mistakes_are_named(arguments: Any, message: str) -> None:
-    with pytest.raises(SpaceError, match=message):
+    with pytest.raises(UserError, match=message):
         Pool(*arguments)
 
 

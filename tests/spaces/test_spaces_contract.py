@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import cells
 from cellwright import Cell, zoo
-from cellwright.spaces import SPACES, Interval, Pool, Space, SpaceError, space
+from cellwright.spaces import SPACES, Interval, Pool, SettingError, Space, SpaceError, space
 
 SMALL: dict[str, Space] = {
     "enas": space("enas"),
@@ -163,7 +163,7 @@ def test_all_sentence_pair_cells_are_enas_cells_of_six_nodes() -> None:
     ],
 )
 def test_mistakes_are_named(name: Any, settings: dict[str, Any], message: str) -> None:
-    with pytest.raises(SpaceError, match=message):
+    with pytest.raises(SettingError, match=message):
         space(name, **settings)
 
 

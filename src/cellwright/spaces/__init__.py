@@ -10,6 +10,7 @@ from cellwright.spaces.fenas import Fenas
 from cellwright.spaces.nas_bench_nlp import NasBenchNlp
 from cellwright.spaces.pool import Pool
 from cellwright.spaces.registry import SPACES, space
+from cellwright.spaces.settings import SettingError
 from cellwright.spaces.space import Interval, Options, ProductSpace, Space, SpaceError, Value
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Options",
     "Pool",
     "ProductSpace",
+    "SettingError",
     "Space",
     "SpaceError",
     "Value",

@@ -41,10 +41,10 @@ class Darts(ProductSpace):
     edges: str = "highway"
 
     def __post_init__(self) -> None:
-        check_count(self.name, "nodes", self.nodes)
-        words = check_words(self.name, "operations", self.operations, OPERATIONS)
+        check_count(self.title, "nodes", self.nodes)
+        words = check_words(self.title, "operations", self.operations, OPERATIONS)
         object.__setattr__(self, "operations", words)
-        check_word(self.name, "edges", self.edges, EDGES)
+        check_word(self.title, "edges", self.edges, EDGES)
 
     @cached_property
     def _choices(self) -> dict[str, tuple[Value, ...]]:
@@ -126,11 +126,11 @@ class IDarts(Space):
     edges_per_node: int = 2
 
     def __post_init__(self) -> None:
-        check_count(self.name, "nodes", self.nodes)
-        words = check_words(self.name, "operations", self.operations, OPERATIONS)
+        check_count(self.title, "nodes", self.nodes)
+        words = check_words(self.title, "operations", self.operations, OPERATIONS)
         object.__setattr__(self, "operations", words)
-        check_word(self.name, "edges", self.edges, EDGES)
-        check_count(self.name, "edges_per_node", self.edges_per_node, 1, len(words))
+        check_word(self.title, "edges", self.edges, EDGES)
+        check_count(self.title, "edges_per_node", self.edges_per_node, 1, len(words))
 
     def _edges_into(self, number: int) -> list[Edge]:
         return list(product(self.operations, range(number)))

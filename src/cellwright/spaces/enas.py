@@ -35,10 +35,10 @@ class Enas(ProductSpace):
     keys: bool = False
 
     def __post_init__(self) -> None:
-        check_count(self.name, "nodes", self.nodes)
-        words = check_words(self.name, "operations", self.operations, OPERATIONS)
+        check_count(self.title, "nodes", self.nodes)
+        words = check_words(self.title, "operations", self.operations, OPERATIONS)
         object.__setattr__(self, "operations", words)
-        check_flag(self.name, "keys", self.keys)
+        check_flag(self.title, "keys", self.keys)
 
     @cached_property
     def _choices(self) -> dict[str, tuple[Value, ...]]:

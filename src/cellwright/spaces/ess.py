@@ -43,13 +43,13 @@ class Ess(ProductSpace):
     edges: str = "plain"
 
     def __post_init__(self) -> None:
-        check_count(self.name, "nodes", self.nodes)
-        check_count(self.name, "m", self.m, 1, MAX_HISTORY)
-        words = check_words(self.name, "operations", self.operations, OPERATIONS)
+        check_count(self.title, "nodes", self.nodes)
+        check_count(self.title, "m", self.m, 1, MAX_HISTORY)
+        words = check_words(self.title, "operations", self.operations, OPERATIONS)
         object.__setattr__(self, "operations", words)
-        gate = check_words(self.name, "gate_operations", self.gate_operations, GATE_OPERATIONS)
+        gate = check_words(self.title, "gate_operations", self.gate_operations, GATE_OPERATIONS)
         object.__setattr__(self, "gate_operations", gate)
-        check_word(self.name, "edges", self.edges, EDGES)
+        check_word(self.title, "edges", self.edges, EDGES)
 
     @cached_property
     def _choices(self) -> dict[str, tuple[Value, ...]]:

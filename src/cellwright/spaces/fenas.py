@@ -46,9 +46,9 @@ class Fenas(Space):
     functions: tuple[str, ...] = FUNCTIONS
 
     def __post_init__(self) -> None:
-        check_count(self.name, "nodes", self.nodes)
-        check_flag(self.name, "memory", self.memory)
-        words = check_words(self.name, "functions", self.functions, FUNCTIONS)
+        check_count(self.title, "nodes", self.nodes)
+        check_flag(self.title, "memory", self.memory)
+        words = check_words(self.title, "functions", self.functions, FUNCTIONS)
         object.__setattr__(self, "functions", words)
 
     # -- what a node can be ------------------------------------------------------------

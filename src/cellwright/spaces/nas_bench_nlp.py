@@ -11,8 +11,8 @@ import numpy as np
 from cellwright.cell import Cell, CellError, Node
 from cellwright.cell.errors import shown
 from cellwright.cell.listings.nas_bench_nlp import lift
-from cellwright.spaces.settings import check_count
-from cellwright.spaces.space import Space, SpaceError, different, pick, require
+from cellwright.spaces.settings import SettingError, check_count
+from cellwright.spaces.space import Space, different, pick, require
 
 ACTIVATIONS = ("tanh", "sigmoid", "leaky_relu")
 COMBINATIONS = {"blend": 3, "mul": 2, "add": 2}
@@ -47,15 +47,15 @@ class NasBenchNlp(Space):
 
     def __post_init__(self) -> None:
         if isinstance(self.states, str) or not isinstance(self.states, Iterable):
-            raise SpaceError(
-                f"space {self.name!r}: states must be a list of numbers, not {shown(self.states)}"
+            raise SettingError(
+                f"{self.title}: states must be a list of numbers, not {shown(self.states)}"
             )
-        states = tuple(check_count(self.name, "states", count, 1, 3) for count in self.states)
+        states = tuple(check_count(self.title, "states", count, 1, 3) for count in self.states)
         if not states or len(set(states)) < len(states):
-            raise SpaceError(f"space {self.name!r}: states must be some of 1, 2 and 3, each once")
+            raise SettingError(f"{self.title}: states must be some of 1, 2 and 3, each once")
         object.__setattr__(self, "states", states)
-        check_count(self.name, "nodes", self.nodes, 1, 100)
-        check_count(self.name, "most_nodes", self.most_nodes, 2, 24)
+        check_count(self.title, "nodes", self.nodes, 1, 100)
+        check_count(self.title, "most_nodes", self.most_nodes, 2, 24)
 
     # -- the generator -----------------------------------------------------------------
 

@@ -44,7 +44,7 @@ class Pool(Space):
         distance: str = "cosine",
     ) -> None:
         self.cells = tuple(cells)
-        self.distance = check_word(self.name, "distance", distance, DISTANCES)
+        self.distance = check_word(self.title, "distance", distance, DISTANCES)
         self._places = {cell.id: place for place, cell in enumerate(self.cells)}
         if not self.cells:
             raise SpaceError("a pool needs at least one cell")

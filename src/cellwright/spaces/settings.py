@@ -1,53 +1,81 @@
-"""Checking the settings of spaces, so that a mistake is named where it is made."""
+"""Checking settings of spaces and methods, so that a mistake is named where it is made.
+
+`owner` is what the setting belongs to, as words: `"space 'enas'"`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
-from cellwright.cell.errors import did_you_mean, shown
+from cellwright.cell.errors import UserError, did_you_mean, shown
 from cellwright.cell.listings._graph import MOST_NODES
-from cellwright.spaces.space import SpaceError
+
+Kind = TypeVar("Kind")
+
+
+class SettingError(UserError):
+    """There is no such space, method or setting, or a setting has a value that it cannot have."""
 
 
 def check_count(
-    space: str, setting: str, value: Any, least: int = 1, most: int = MOST_NODES
+    owner: str, setting: str, value: Any, least: int = 1, most: int = MOST_NODES
 ) -> int:
     """`value`, if it is a whole number from `least` to `most`."""
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise SpaceError(
-            f"space {space!r}: {setting} must be a whole number from {least} to {most}, "
-            f"not {shown(value)}"
+        raise SettingError(
+            f"{owner}: {setting} must be a whole number from {least} to {most}, not {shown(value)}"
         )
     return value
 
 
-def check_words(space: str, setting: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
+def check_words(owner: str, setting: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
     """`value` as a tuple, if it is a list of some of the `known` words, none of them twice."""
     if isinstance(value, str) or not isinstance(value, Iterable):
-        raise SpaceError(f"space {space!r}: {setting} must be a list of words, not {shown(value)}")
+        raise SettingError(f"{owner}: {setting} must be a list of words, not {shown(value)}")
     words = tuple(value)
     if not words:
-        raise SpaceError(f"space {space!r}: {setting} is empty; known are {', '.join(known)}")
+        raise SettingError(f"{owner}: {setting} is empty; known are {', '.join(known)}")
     for word in words:
         if word not in known:
             hint = did_you_mean(word, known) if isinstance(word, str) else ""
-            raise SpaceError(
-                f"space {space!r}: {setting} has no {shown(word)}"
+            raise SettingError(
+                f"{owner}: {setting} has no {shown(word)}"
                 f"{hint or '; known are ' + ', '.join(known)}"
             )
     if len(set(words)) < len(words):
-        raise SpaceError(f"space {space!r}: {setting} names {shown(words)}, a word twice")
+        raise SettingError(f"{owner}: {setting} names {shown(words)}, a word twice")
     return words
 
 
-def check_word(space: str, setting: str, value: Any, known: Sequence[str]) -> str:
+def check_word(owner: str, setting: str, value: Any, known: Sequence[str]) -> str:
     """`value`, if it is one of the `known` words."""
-    return check_words(space, setting, [value], known)[0]
+    return check_words(owner, setting, [value], known)[0]
 
 
-def check_flag(space: str, setting: str, value: Any) -> bool:
+def check_flag(owner: str, setting: str, value: Any) -> bool:
     """`value`, if it is true or false."""
     if not isinstance(value, bool):
-        raise SpaceError(f"space {space!r}: {setting} must be true or false, not {shown(value)}")
+        raise SettingError(f"{owner}: {setting} must be true or false, not {shown(value)}")
     return value
+
+
+def find(kinds: Mapping[str, Kind], what: str, name: Any) -> Kind:
+    """The space or method called `name`."""
+    if not isinstance(name, str) or name not in kinds:
+        hint = did_you_mean(name, kinds) if isinstance(name, str) else ""
+        raise SettingError(
+            f"there is no {what} {shown(name)}{hint or f'; {what}s are ' + ', '.join(kinds)}"
+        )
+    return kinds[name]
+
+
+def check_names(owner: str, kind: type, settings: Mapping[str, Any]) -> None:
+    """Raise unless the dataclass `kind` can be made with settings of these names."""
+    assert dataclasses.is_dataclass(kind)
+    known = [field.name for field in dataclasses.fields(kind) if field.init]
+    for setting in settings:
+        if setting not in known:
+            hint = did_you_mean(setting, known) or f"; it has {', '.join(known)}"
+            raise SettingError(f"{owner} has no setting {setting!r}{hint}")

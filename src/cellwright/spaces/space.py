@@ -25,7 +25,7 @@ _TRIES = 200
 
 
 class SpaceError(UserError):
-    """A space or a setting of one is not known, or a cell is not of the space."""
+    """A cell is not of the space, or the space cannot do what was asked."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,11 @@ class Space(ABC):
 
     name: ClassVar[str]
     """What the space is called in recipes and on the command line."""
+
+    @property
+    def title(self) -> str:
+        """The space in an error message."""
+        return f"space {self.name!r}"
 
     @abstractmethod
     def sample(self, rng: np.random.Generator) -> Cell:

@@ -1,0 +1,209 @@
+"""What holds for every black-box method: one suite, run over all of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+from synthetic import described, evaluate, often_failing, work
+
+from cellwright.cell.errors import UserError
+from cellwright.search.aging_evolution import AgingEvolution
+from cellwright.search.ask_tell import Method, Outcome, SearchError, Trial, run
+from cellwright.search.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.hyperband import Hyperband
+from cellwright.search.local_search import LocalSearch
+from cellwright.search.methods import METHODS, method, restore
+from cellwright.search.random_search import RandomSearch
+from cellwright.spaces import Enas, Fenas
+
+ENAS = Enas(nodes=5)
+FENAS = Fenas(nodes=9)
+
+Make = Callable[..., Method]
+MAKERS: dict[str, Make] = {
+    "random": partial(RandomSearch, ENAS),
+    "random, repeats allowed": partial(RandomSearch, ENAS, distinct=False, epochs=10),
+    "evolution": partial(AgingEvolution, ENAS, population=12, sample=4),
+    "evolution, one by one": partial(AgingEvolution, ENAS, population=6, sample=3, lag=1),
+    "evolution, no lag": partial(AgingEvolution, ENAS, population=6, sample=3, lag=None),
+    "evolution of FENAS": partial(
+        AgingEvolution, FENAS, population=10, initial=tuple(FENAS.known().values())
+    ),
+    "hyperband": partial(Hyperband, ENAS, epochs=9),
+    "hyperband, overlapping": partial(Hyperband, ENAS, epochs=9, overlap=True),
+    "asha": partial(AsynchronousHyperband, ENAS, epochs=27),
+    "asynchronous hyperband": partial(AsynchronousHyperband, ENAS, epochs=27, brackets=3),
+    "asynchronous hyperband, lag": partial(AsynchronousHyperband, ENAS, epochs=9, lag=8),
+    "local search": partial(LocalSearch, ENAS, neighbours=8, patience=1),
+}
+ORDER_COUNTS = {
+    "evolution, no lag", "hyperband, overlapping", "asha", "asynchronous hyperband"
+}  # fmt: skip
+"""The methods whose trials depend on who ends first."""
+
+FEW_OPEN = {"evolution, one by one"}
+TRIALS = 45
+
+
+@pytest.fixture(params=list(MAKERS))
+def make(request: pytest.FixtureRequest) -> Make:
+    return MAKERS[request.param]
+
+
+def test_every_method_is_tested() -> None:
+    assert {maker.func.name for maker in MAKERS.values()} == set(METHODS)  # type: ignore[attr-defined]
+
+
+def test_trials_are_numbered_cells_of_the_space(make: Make) -> None:
+    made = make(seed=1)
+    for number, trial in enumerate(work(made, TRIALS)):
+        assert trial.number == number
+        assert made.space.contains(trial.cell)
+        assert 1 <= trial.fidelity <= made.epochs
+        if "continues" in trial.info:
+            before = made.trials[trial.info["continues"]]
+            assert (before.cell, before.seed) == (trial.cell, trial.seed)
+            assert before.fidelity < trial.fidelity
+    assert len({t.seed for t in made.trials if "continues" not in t.info}) > TRIALS // 2
+
+
+def test_the_same_seed_gives_the_same_trials(make: Make) -> None:
+    first, again, other = (described(work(make(seed=s), TRIALS, 3)) for s in (5, 5, 6))
+    assert first == again
+    assert first != other
+
+
+def test_outcomes_may_come_in_any_order(make: Make) -> None:
+    made = make(seed=2)
+    assert len(work(made, TRIALS, workers=7, rng=random.Random(0))) == TRIALS
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if name not in ORDER_COUNTS])
+def test_trials_do_not_depend_on_the_workers(name: str) -> None:
+    one = described(work(MAKERS[name](seed=3), TRIALS, 1))
+    for workers in (2, 8):
+        for seed in (0, 1):
+            other = work(MAKERS[name](seed=3), TRIALS, workers, random.Random(seed))
+            assert described(other) == one
+
+
+@pytest.mark.parametrize("name", sorted(ORDER_COUNTS))
+def test_these_do_depend_on_the_workers_and_say_so(name: str) -> None:
+    made = MAKERS[name]
+    one = described(work(made(seed=3), TRIALS, 1))
+    assert one == described(work(made(seed=3), TRIALS, 1))
+    assert one != described(work(made(seed=3), TRIALS, 8, random.Random(0)))
+
+
+@pytest.mark.parametrize("name", list(MAKERS))
+def test_many_trials_can_be_open(name: str) -> None:
+    made = MAKERS[name](seed=4)
+    asked: list[Trial] = []
+    while len(asked) < 20 and (trial := made.ask()) is not None:
+        asked.append(trial)
+    assert len(asked) == 1 if name in FEW_OPEN else len(asked) >= 6
+    assert described(made.pending()) == described(asked)
+
+
+def test_failed_trials_are_borne_and_never_best(make: Make) -> None:
+    made = make(seed=5)
+    work(made, TRIALS, workers=3, rng=random.Random(0), evaluate=often_failing)
+    assert len(made.trials) == TRIALS
+    found = made.best()
+    assert found is not None
+    trial, outcome = found
+    assert outcome.status == "ok"
+    assert made.outcomes[trial.number] is outcome
+    assert outcome.value == min(o.value for o in made.outcomes.values() if o.status == "ok")
+    for later in made.trials:
+        if "continues" in later.info:
+            assert made.outcomes[later.info["continues"]].status == "ok"
+
+
+def test_a_search_in_which_everything_fails_goes_on(make: Make) -> None:
+    made = make(seed=6)
+    work(made, TRIALS, workers=2, evaluate=lambda trial: Outcome(float("inf"), "diverged"))
+    assert len(made.trials) == TRIALS
+    assert made.best() is None
+
+
+@pytest.mark.parametrize("after", [0, 7, 29])
+def test_a_restored_search_goes_on_as_the_first_would(make: Make, after: int) -> None:
+    first = make(seed=7)
+    work(first, after, workers=4, rng=random.Random(1), evaluate=often_failing)
+    state = json.loads(json.dumps(first.state(), allow_nan=False))
+    second = restore(state, first.space)
+    assert type(second) is type(first)
+    assert described(second.pending()) == described(first.pending())
+    for each in (first, second):
+        work(each, after + 30, workers=4, rng=random.Random(2), evaluate=often_failing)
+    assert described(second.trials) == described(first.trials)
+    assert second.state() == first.state()
+
+
+def test_run_runs_and_finishes_what_is_open(make: Make) -> None:
+    made = make(seed=8)
+    made.ask()
+    run(made, evaluate, 20)
+    assert len(made.trials) == 20
+    assert not made.pending()
+
+
+def test_outcomes_that_do_not_fit_are_refused(make: Make) -> None:
+    made = make(seed=9)
+    trial = made.ask()
+    assert trial is not None
+    foreign = Trial(0, trial.cell, trial.fidelity, trial.seed + 1)
+    for wrong in (foreign, Trial(99, trial.cell, 1, 1), Trial(-1, trial.cell, 1, 1)):
+        with pytest.raises(SearchError, match="is not a trial of this search"):
+            made.tell(wrong, Outcome(1.0))
+    made.tell(trial, Outcome(1.0))
+    with pytest.raises(SearchError, match="trial 0 was told before"):
+        made.tell(trial, Outcome(1.0))
+
+
+def test_a_state_is_of_one_method_and_one_space(make: Make) -> None:
+    made = make()
+    wrong = AgingEvolution if made.name == "random" else RandomSearch
+    with pytest.raises(SearchError, match="is not the state of"):
+        wrong.from_state(made.state(), made.space)
+    with pytest.raises(SearchError, match="the search was over"):
+        restore(made.state(), Enas(nodes=7))
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("evolution", {}, "did you mean 'aging-evolution'"),
+        ("x", {}, "methods are random, "),
+        ("random", {"epoch": 3}, "did you mean 'epochs'"),
+        ("random", {"epochs": 0}, "epochs must be a whole number"),
+        ("random", {"seed": -1}, "seed must be a whole number"),
+        ("random", {"distinct": 1}, "distinct must be true or false"),
+        ("aging-evolution", {"population": 4, "lag": 5}, "lag must be at most the population"),
+        ("aging-evolution", {"sample": 0}, "sample must be a whole number"),
+        ("aging-evolution", {"initial": ["lstm"]}, "initial must be cells"),
+        ("aging-evolution", {"lag": 0}, "lag must be a whole number"),
+        ("hyperband", {"eta": 1}, "eta must be a whole number from 2"),
+        ("hyperband", {"rounds": 0}, "rounds must be a whole number"),
+        ("asynchronous-hyperband", {"epochs": 9, "brackets": 4}, "brackets must be .* 1 to 3"),
+        ("local-search", {"neighbours": 0}, "neighbours must be a whole number"),
+    ],
+)
+def test_mistakes_are_named(name: str, settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        method(name, ENAS, **settings)
+
+
+def test_an_outcome_without_a_value_must_say_why() -> None:
+    with pytest.raises(SearchError, match="finite value"):
+        Outcome(float("nan"))
+    assert Outcome(float("nan"), "diverged").loss == float("inf")
+    assert Outcome(3.0, "failed").loss == float("inf")
+    kept = Outcome.from_json(json.loads(json.dumps(Outcome(2.5, cost=3, curve=(3, 2.5)).to_json())))
+    assert kept == Outcome(2.5, "ok", 3, (3, 2.5))
