@@ -1,0 +1,51 @@
+"""Processes that are killed, and disks that are full, for real."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+def python(*arguments: str | Path, before: tuple[str, ...] = ()) -> str:
+    """Run a script beside this file; what it printed."""
+    done = subprocess.run(
+        [*before, sys.executable, *map(str, arguments)],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that fork")
+def test_killed_three_times():
+    out = python(HERE / "kill_test.py", "--kills", "3", "--set", "training.epochs=2")
+    assert "3 kills" in out
+    assert "all equal" in out
+
+
+def can_mount() -> bool:
+    """Whether this user may make a file system of a few kilobytes."""
+    if sys.platform != "linux" or shutil.which("unshare") is None:
+        return False
+    command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not can_mount(), reason="needs to mount a small file system")
+def test_a_disk_that_is_full(tmp_path: Path):
+    mount = f'mount -t tmpfs -o size=400k none "{tmp_path}" && exec "$@"'
+    before = ("unshare", "-rm", "sh", "-c", mount, "sh")
+    out = python(HERE / "full_disk.py", tmp_path, before=before)
+    assert "resumed and equal" in out
+    assert "read-only file system" in out
