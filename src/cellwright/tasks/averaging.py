@@ -17,10 +17,10 @@ class Average:
 
     @torch.no_grad()
     def update(self, model: nn.Module) -> None:
-        """Take in the weights after a step."""
+        """Take in the weights after a step. As in torch's ASGD, the first step is left out."""
         self.steps += 1
         for name, parameter in model.named_parameters():
-            self.tensors[name].lerp_(parameter, 1 / self.steps)
+            self.tensors[name].lerp_(parameter, 1 / max(1, self.steps - 1))
 
     @torch.no_grad()
     def exchange(self, model: nn.Module) -> None:

@@ -16,14 +16,14 @@ from dataclasses import asdict
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.data import Corpus, batchify
 from cellwright.models import ModelSettings, build_language_model
-from cellwright.models.language_model import CarriedState, LanguageModel, detach_state
+from cellwright.models.language_model import LanguageModel, detach_state
 from cellwright.tasks.averaging import Average, should_average
+from cellwright.tasks.measuring import Tokens, text_losses, words_of
 from cellwright.tasks.results import (
     EpochDone,
     EpochRecord,
@@ -34,7 +34,7 @@ from cellwright.tasks.results import (
     peak_memory,
 )
 from cellwright.tasks.seeds import seeded
-from cellwright.tasks.segments import Segment, even_segments, training_segments
+from cellwright.tasks.segments import Segment, training_segments
 from cellwright.tasks.settings import TrainingSettings
 from cellwright.tasks.snapshots import (
     Snapshot,
@@ -45,8 +45,6 @@ from cellwright.tasks.snapshots import (
     state_like,
     without_prefix,
 )
-
-Tokens = NDArray[np.int32]
 
 
 class Training:
@@ -108,7 +106,7 @@ class Training:
         started = time.perf_counter()
         segment, settings = segments[self._step], self.settings
         rate = settings.rate(epoch) * segment.length / settings.bptt
-        tokens, targets = _words(self._train, segment)
+        tokens, targets = words_of(self._train, segment)
         self.model.train()
         self._optimizer.zero_grad(set_to_none=True)
         with seeded(self.seed, "dropout", epoch, self._step):
@@ -282,28 +280,6 @@ def make_optimizer(model: LanguageModel, settings: TrainingSettings) -> torch.op
         weight_decay=settings.weight_decay,
         fused=True,  # one pass over the weights instead of five
     )
-
-
-@torch.no_grad()
-def text_losses(model: LanguageModel, text: Tokens, length: int) -> NDArray[np.float64]:
-    """The loss of every word of a batched text but its first row: (rows − 1, batch) nats.
-
-    The state is carried from segment to segment, so every word is read with all before it.
-    """
-    model.eval()
-    state: CarriedState = model.zero_state(text.shape[1])
-    parts = []
-    for segment in even_segments(len(text), length):
-        losses, state = model.token_losses(*_words(text, segment), state)
-        parts.append(losses.double().numpy())
-    return np.concatenate(parts)
-
-
-def _words(text: Tokens, segment: Segment) -> tuple[Tensor, Tensor]:
-    """A segment and what comes after each of its words."""
-    rows = text[segment.start : segment.start + segment.length + 1]
-    tokens = torch.from_numpy(np.ascontiguousarray(rows).astype(np.int64))
-    return tokens[:-1], tokens[1:]
 
 
 def _judge(loss: float, norm: float, most: float) -> Status:
