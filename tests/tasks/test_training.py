@@ -61,7 +61,16 @@ def assert_same(one, other):
     [
         (MODEL, {"optimizer": "sgd"}),
         (MODEL, {"optimizer": "adam", "learning_rate": 3e-3}),
-        (MODEL, {"average_after": 1, "learning_rate": 900.0, "epochs": 7, "explode_above": 1e6}),
+        (
+            MODEL,
+            {
+                "average_after": 1,
+                "optimizer": "adam",
+                "learning_rate": 0.5,
+                "epochs": 6,
+                "explode_above": 1e6,
+            },
+        ),
         (AWD, {"optimizer": "adam", "learning_rate": 3e-3}),
     ],
     ids=["sgd", "adam", "averaged", "awd"],
