@@ -7,7 +7,7 @@ from itertools import pairwise
 from torch import Tensor, nn
 
 from cellwright.cell import Cell
-from cellwright.engine import Recurrent
+from cellwright.engine import Recurrent, WeightBank
 from cellwright.models.dropout import locked_dropout
 from cellwright.models.language_model import CarriedState, LanguageModel, Theta
 from cellwright.models.settings import AwdSettings
@@ -21,7 +21,12 @@ class Awd(LanguageModel):
     """
 
     def __init__(
-        self, settings: AwdSettings, cell: Cell, vocabulary_size: int, backend: str = "auto"
+        self,
+        settings: AwdSettings,
+        cell: Cell,
+        vocabulary_size: int,
+        backend: str = "auto",
+        bank: WeightBank | None = None,
     ) -> None:
         super().__init__(
             vocabulary_size,
@@ -44,8 +49,9 @@ class Awd(LanguageModel):
                 weight_dropout=settings.weight_dropout,
                 project_input=equal and width != hidden,
                 backend=backend,
+                bank=None if bank is None else bank.part(f"recurrent{number}"),
             )
-            for width, hidden in pairwise(widths)
+            for number, (width, hidden) in enumerate(pairwise(widths))
         )
 
     def zero_state(self, batch: int) -> CarriedState:

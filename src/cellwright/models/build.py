@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cellwright.cell import Cell
+from cellwright.engine import WeightBank
 from cellwright.models.awd import Awd
 from cellwright.models.language_model import LanguageModel
 from cellwright.models.one_layer import OneLayer
@@ -10,9 +11,15 @@ from cellwright.models.settings import ModelSettings, OneLayerSettings
 
 
 def build_language_model(
-    settings: ModelSettings, cell: Cell, vocabulary_size: int, backend: str = "auto"
+    settings: ModelSettings,
+    cell: Cell,
+    vocabulary_size: int,
+    backend: str = "auto",
+    bank: WeightBank | None = None,
 ) -> LanguageModel:
     """The language model that `settings` describe, around `cell`, with fresh weights.
+
+    Where the cell names its weights with `keys`, those that `bank` has already are taken from it.
 
     >>> import torch
     >>> from cellwright import zoo
@@ -23,5 +30,5 @@ def build_language_model(
     >>> (mean + penalty).backward()
     """
     if isinstance(settings, OneLayerSettings):
-        return OneLayer(settings, cell, vocabulary_size, backend)
-    return Awd(settings, cell, vocabulary_size, backend)
+        return OneLayer(settings, cell, vocabulary_size, backend, bank)
+    return Awd(settings, cell, vocabulary_size, backend, bank)

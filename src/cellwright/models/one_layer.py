@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+
 from torch import Tensor
 
 from cellwright.cell import Cell
-from cellwright.engine import Recurrent
+from cellwright.engine import Recurrent, WeightBank
 from cellwright.models.language_model import CarriedState, LanguageModel, Theta
 from cellwright.models.settings import OneLayerSettings
 
@@ -14,7 +16,12 @@ class OneLayer(LanguageModel):
     """One recurrent layer as wide as its embeddings, with variational dropout inside the cell."""
 
     def __init__(
-        self, settings: OneLayerSettings, cell: Cell, vocabulary_size: int, backend: str = "auto"
+        self,
+        settings: OneLayerSettings,
+        cell: Cell,
+        vocabulary_size: int,
+        backend: str = "auto",
+        bank: WeightBank | None = None,
     ) -> None:
         super().__init__(
             vocabulary_size,
@@ -26,15 +33,18 @@ class OneLayer(LanguageModel):
             tar=settings.tar,
         )
         self.settings = settings
-        self.recurrent = Recurrent(
-            cell,
-            settings.hidden,
-            settings.hidden,
-            input_dropout=settings.dropout_x,
-            hidden_dropout=settings.dropout_hidden,
-            init_range=settings.init_range,
-            backend=backend,
-        )
+        self.recurrent = _layer(settings, cell, backend, bank)
+
+    def around(self, cell: Cell, bank: WeightBank) -> OneLayer:
+        """The same embeddings, decoder and dropouts around another cell.
+
+        Nothing is copied: both models learn the same weights, and those of the new cell are in
+        `bank`, where other cells may find them as well.
+        """
+        other = copy.copy(self)
+        layer = _layer(self.settings, cell, self.recurrent.backend, bank)
+        other._modules = {**self._modules, "recurrent": layer}
+        return other
 
     def zero_state(self, batch: int) -> CarriedState:
         """The state before the first word of a text."""
@@ -46,3 +56,18 @@ class OneLayer(LanguageModel):
         """The one layer."""
         output, new_state = self.recurrent(x, state, theta=theta)
         return output, new_state
+
+
+def _layer(
+    settings: OneLayerSettings, cell: Cell, backend: str, bank: WeightBank | None
+) -> Recurrent:
+    return Recurrent(
+        cell,
+        settings.hidden,
+        settings.hidden,
+        input_dropout=settings.dropout_x,
+        hidden_dropout=settings.dropout_hidden,
+        init_range=settings.init_range,
+        backend=backend,
+        bank=bank,
+    )
