@@ -54,6 +54,11 @@ def fresh_run(
         backend: of the engine.
         progress: called while text is read for the first time.
     """
+    if any(node.op == "mix" for node in cell.nodes):
+        raise RunError(
+            f"the cell {cell.name or cell.id} is a supernet: its mix nodes take their weights from "
+            "a search; derive a cell from it and train that"
+        )
     wanted = recipe.data if data is None else data
     place = None if data_folder is None else str(Path(data_folder).expanduser().absolute())
     corpus = load(wanted, folder=place, progress=progress)
@@ -73,12 +78,7 @@ def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = N
     folder = RunFolder.open(path, runs)
     refuse_ended(folder)
     cell, info = folder.cell(), folder.info
-    corpus = load(info.data.name, folder=info.data.folder, progress=progress)
-    if fingerprint(corpus) != info.data.fingerprint:
-        raise RunError(
-            f"{folder.path} was trained on another text than {corpus.where} has now; "
-            f"it was\n{info.data.description}\nand is\n{corpus.describe()}"
-        )
+    corpus = corpus_of(folder, progress)
     recipe = info.recipe
     training = Training(cell, corpus, recipe.model, recipe.training, info.seed, info.backend)
     return Run(folder, training, corpus)
@@ -90,6 +90,23 @@ def resume(
     """Go on with a run, to its end; `how` is passed on to `train`."""
     run = reopen(path, runs=runs, progress=progress)
     return train(run.folder, run.training, **how)
+
+
+def corpus_of(folder: RunFolder, progress: Progress | None = None) -> Corpus:
+    """The text that a run was made with.
+
+    Raises:
+        DataError: it is not there.
+        RunError: it is another text now, whose words have other numbers than in the weights.
+    """
+    about = folder.info.data
+    corpus = load(about.name, folder=about.folder, progress=progress)
+    if fingerprint(corpus) != about.fingerprint:
+        raise RunError(
+            f"{folder.path} was trained on another text than {corpus.where} has now; "
+            f"it was\n{about.description}\nand is\n{corpus.describe()}"
+        )
+    return corpus
 
 
 def _anywhere(data: str) -> str:

@@ -1,0 +1,208 @@
+"""Pictures of training curves: perplexity against epochs or time, for one run or several.
+
+matplotlib draws them and is optional: it comes with the extra `plots`.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from cellwright.cell.errors import UserError
+from cellwright.run.files import write_whole
+from cellwright.tasks.results import EpochRecord, best_of, perplexity
+
+KINDS = ("svg", "png")
+
+Against = Literal["epoch", "time"]
+
+LOG_FROM = 4.0
+"""The axis is logarithmic if the largest perplexity is at least so many times the smallest."""
+
+MOST_INSIDE = 4
+"""The legend of more runs than this is beside the picture."""
+
+MOST_MARKS = 30
+"""Curves with more points than this have none of them marked."""
+
+# Okabe and Ito's colours, which the colour-blind tell apart, in an order that prints well.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+
+_STYLE: Mapping[str, Any] = {
+    "svg.hashsalt": "cellwright",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e4e4e4",
+    "grid.linewidth": 0.7,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+}
+
+_UNITS = ((7200.0, 3600.0, "hours"), (180.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
+"""From how many seconds on which unit is used, and how long it is."""
+
+
+class PlotError(UserError):
+    """A picture cannot be drawn: of nothing, in another format, or without matplotlib."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What is drawn of a run: a label for the legend, and its epochs."""
+
+    label: str
+    records: Sequence[EpochRecord]
+
+
+def draw_curves(
+    curves: Sequence[Curve], path: Path, *, against: Against = "epoch", title: str = ""
+) -> None:
+    """Draw validation (solid) and training (dashed) perplexities into a file.
+
+    The same curves give the same bytes. A dot marks each run's best epoch.
+
+    Args:
+        curves: the runs; one without any epoch is not drawn.
+        path: the file; its ending says whether it is SVG or PNG.
+        against: what the perplexities are drawn against.
+        title: above the picture.
+
+    Raises:
+        PlotError: there is nothing to draw, the ending is another one, or matplotlib is missing.
+        RunError: the file cannot be written.
+    """
+    write_whole(path, picture(curves, picture_kind(path), against=against, title=title))
+
+
+def picture_kind(path: Path) -> str:
+    """`svg` or `png`, by a file's ending."""
+    kind = path.suffix.lower().removeprefix(".")
+    if kind not in KINDS:
+        raise PlotError(f"{path}: a picture's name ends in .svg or .png")
+    return kind
+
+
+def picture(
+    curves: Sequence[Curve], kind: str, *, against: Against = "epoch", title: str = ""
+) -> bytes:
+    """The same as a file's contents."""
+    drawn = [curve for curve in curves if curve.records]
+    if not drawn:
+        raise PlotError("there is nothing to draw: no epoch has ended yet")
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise PlotError(
+            "a plot needs the package matplotlib; pip install 'cellwright[plots]' brings it"
+        ) from None
+    with matplotlib.rc_context(dict(_STYLE)):
+        beside = len(drawn) > MOST_INSIDE
+        figure = Figure(figsize=(10.2 if beside else 7.2, 4.2), layout="constrained")
+        axes = figure.add_subplot()
+        colours = _colours(len(drawn))
+        _draw(axes, drawn, colours, against)
+        axes.set_title(title, loc="left", fontsize=11)
+        handles = _legend(drawn, colours)
+        if beside:
+            figure.legend(handles=handles, loc="outside right upper", fontsize=8.5)
+        else:
+            axes.legend(handles=handles, loc="best", fontsize=8.5)
+        stream = io.BytesIO()
+        dated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+        figure.savefig(stream, format=kind, dpi=150, metadata=dated[kind])
+    return stream.getvalue()
+
+
+def _colours(number: int) -> Sequence[Any]:
+    """One for each run; where there are many, shades from dark to light in their order."""
+    if number <= len(_COLOURS):
+        return _COLOURS[:number]
+    from matplotlib import colormaps
+
+    return [colormaps["viridis"](0.95 * place / (number - 1)) for place in range(number)]
+
+
+def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: Against) -> None:
+    scale, unit = _unit(curves) if against == "time" else (1.0, "")
+    heights: list[float] = []
+    for curve, colour in zip(curves, colours, strict=True):
+        places = [r.epoch if against == "epoch" else r.seconds / scale for r in curve.records]
+        for losses, line, width in (
+            ([record.train for record in curve.records], (0, (4, 2)), 1.1),
+            ([record.valid for record in curve.records], "solid", 1.8),
+        ):
+            values = [_height(loss) for loss in losses]
+            heights += [value for value in values if math.isfinite(value)]
+            mark = "o" if len(values) <= MOST_MARKS else ""
+            axes.plot(
+                places, values, color=colour, linestyle=line, linewidth=width, marker=mark,
+                markersize=2.5,
+            )  # fmt: skip
+        best = best_of(tuple(curve.records))
+        if best is not None:
+            at = places[list(curve.records).index(best)]
+            axes.plot(
+                [at], [_height(best.valid)], color=colour, marker="o", markersize=6,
+                markeredgecolor="white", markeredgewidth=1.2, zorder=5,
+            )  # fmt: skip
+    axes.set_xlabel("epoch" if against == "epoch" else f"training time in {unit}")
+    axes.set_ylabel("perplexity")
+    _scale(axes, heights)
+    if against == "epoch":
+        from matplotlib.ticker import MaxNLocator
+
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+
+
+def _height(loss: float) -> float:
+    """A perplexity, or NaN, which leaves a gap, where there is none to draw."""
+    found = perplexity(loss)
+    return found if math.isfinite(found) else math.nan
+
+
+def _scale(axes: Any, heights: Sequence[float]) -> None:
+    """A logarithmic axis with plain numbers at it, where perplexities are far apart."""
+    if not heights or max(heights) < LOG_FROM * min(heights):
+        return
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+    def plain(value: float, _: int) -> str:
+        return f"{value:,.0f}" if value >= 1 else f"{value:g}"
+
+    axes.set_yscale("log")
+    decades = math.log10(max(heights) / min(heights))
+    steps = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if decades < 1.3 else (1.0, 2.0, 5.0)
+    axes.yaxis.set_major_locator(LogLocator(10, subs=steps if decades < 3 else (1.0,)))
+    axes.yaxis.set_major_formatter(FuncFormatter(plain))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_minor_formatter(NullFormatter())
+
+
+def _unit(curves: Sequence[Curve]) -> tuple[float, str]:
+    longest = max(record.seconds for curve in curves for record in curve.records)
+    return next((size, name) for least, size, name in _UNITS if longest >= least)
+
+
+def _legend(curves: Sequence[Curve], colours: Sequence[Any]) -> list[Any]:
+    """Colours are runs, with their best perplexities; line styles are texts."""
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for curve, colour in zip(curves, colours, strict=True):
+        best = best_of(tuple(curve.records))
+        behind = "" if best is None else f": {perplexity(best.valid):.1f} at epoch {best.epoch}"
+        label = (curve.label + behind).replace("$", r"\$")  # no formulas in names
+        handles.append(Line2D([], [], color=colour, lw=2, label=label))
+    return [
+        *handles,
+        Line2D([], [], color="#555555", lw=1.8, label="validation, best marked"),
+        Line2D([], [], color="#555555", lw=1.1, ls=(0, (4, 2)), label="training"),
+    ]
