@@ -6,12 +6,12 @@ import contextlib
 import errno
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from cellwright.data.prepare import sync
-from cellwright.run.errors import refused
+from cellwright.run.errors import RunError, refused
 
 ENDING = ".tmp"
 """Files and folders with a dot before and this behind are being written, or were by a process
@@ -55,6 +55,28 @@ def move(source: Path, target: Path) -> None:
         sync_folder(target.parent)
     except OSError as error:
         raise refused("write", target, error) from None
+
+
+class Closable(Protocol):
+    """What has something left to write at its end."""
+
+    def close(self) -> None:
+        """Write it."""
+
+
+_Writer = TypeVar("_Writer", bound=Closable)
+
+
+@contextlib.contextmanager
+def closed(writer: _Writer) -> Iterator[_Writer]:
+    """Close a writer at the end; that this fails counts only if nothing else has failed."""
+    try:
+        yield writer
+    except BaseException:
+        with contextlib.suppress(RunError):
+            writer.close()
+        raise
+    writer.close()
 
 
 def temporary_name(path: Path) -> Path:

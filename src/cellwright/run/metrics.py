@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cellwright.run.errors import RunError, refused
@@ -53,20 +52,12 @@ class MetricsWriter:
         except OSError as error:
             raise refused("write", self.path, error) from None
 
-    def __enter__(self) -> MetricsWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Write what is left."""
         try:
             self._file.close()
-        except OSError as left:  # a record that did not fit on the disk
-            if error is None:
-                raise refused("write", self.path, left) from None
+        except OSError as error:
+            raise refused("write", self.path, error) from None
 
 
 def read_metrics(path: Path) -> list[dict[str, Any]]:

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from cellwright.run.checkpoints import load_state, save_checkpoint
 from cellwright.run.errors import RunError, Stopped
-from cellwright.run.files import move, remove, sweep
+from cellwright.run.files import closed, move, remove, sweep
 from cellwright.run.folder import BEST, LAST, METRICS, NEXT_BEST, RunFolder
 from cellwright.run.locks import training_lock
 from cellwright.run.metrics import MetricsWriter
@@ -160,9 +160,9 @@ def _keeper(
     with contextlib.ExitStack() as stack:
         events = None
         if tensorboard:
-            events = stack.enter_context(EventWriter(folder.path, position.steps))
-        metrics = MetricsWriter(folder.path / METRICS, position.records)
-        yield _Keeper(folder, training, position, stack.enter_context(metrics), events)
+            events = stack.enter_context(closed(EventWriter(folder.path, position.steps)))
+        writer = MetricsWriter(folder.path / METRICS, position.records)
+        yield _Keeper(folder, training, position, stack.enter_context(closed(writer)), events)
 
 
 @dataclass

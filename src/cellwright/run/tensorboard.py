@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from cellwright.run.errors import RunError, refused
@@ -46,20 +45,12 @@ class EventWriter:
         except OSError as error:
             raise refused("write", self._path, error) from None
 
-    def __enter__(self) -> EventWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Write what is left."""
         try:
             self._writer.close()
-        except OSError as left:
-            if error is None:
-                raise refused("write", self._path, left) from None
+        except OSError as error:
+            raise refused("write", self._path, error) from None
 
 
 def _named(group: str, source: object, *names: str) -> dict[str, float]:
