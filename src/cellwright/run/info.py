@@ -54,7 +54,7 @@ class RunInfo(_Info):
     seed: int
     recipe: Recipe
     backend: str = "auto"
-    threads: int = Field(description="of torch; another number may change the last bits")
+    threads: int = Field(ge=1, description="of torch; another number may change the last bits")
     versions: dict[str, str] = Field(default_factory=lambda: versions())
 
     def to_json(self) -> bytes:

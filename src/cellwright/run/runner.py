@@ -79,7 +79,7 @@ def train(
 
     Args:
         folder: where everything is kept. No other process may be training in it.
-        training: made as the folder's `run.json` says; what it has learned so far is replaced.
+        training: fresh, and made as the folder's `run.json` says.
         watch: called after each step and each epoch, once these are kept.
         checkpoint_seconds: the time between checkpoints; there is one after each epoch anyway.
         checkpoint_steps: the number of steps between checkpoints, instead of the time.
@@ -116,9 +116,8 @@ def train(
                 if stopping is not None:
                     raise Stopped(folder.path, stopping)
         except BaseException:
-            with contextlib.suppress(
-                RunError
-            ):  # a full disk: a run that says "running" resumes too
+            # Where even this does not fit on the disk, the run says "running", and resumes as well.
+            with contextlib.suppress(RunError):
                 folder.set_status("stopped")
             raise
         result = training.result()
