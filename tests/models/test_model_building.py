@@ -4,10 +4,11 @@ import math
 
 import pytest
 import torch
-from model_cases import ADDS_X, WINDOW, WORDS, both, model_of, text
+from model_cases import ADDS_X, SETTINGS, WINDOW, WORDS, both, model_of, text
 
 from cellwright.cell.zoo import zoo
-from cellwright.engine import Recurrent
+from cellwright.cell.listings.supernets import ess_supernet
+from cellwright.engine import Recurrent, WeightBank
 from cellwright.models import AwdSettings, OneLayerSettings, build_language_model
 
 # -- how they are built --------------------------------------------------------------------
@@ -65,6 +66,35 @@ def test_awd_has_any_number_of_layers(layers, widths):
     projected = [part.projection is not None for part in parts]
     assert projected == [width != hidden for width, hidden in widths]
     assert math.isfinite(model.loss(*text()).cross_entropy.item())
+
+
+SHARED = ess_supernet(2, 1).cell
+FEWER = ess_supernet(1, 1).cell
+"""Its weights are among those of `SHARED`."""
+
+
+@both
+def test_cells_share_a_bank(kind):
+    bank = WeightBank(0.5)
+    small = SETTINGS[kind].model_copy(update={"hidden": 16})
+    one, other = (build_language_model(small, cell, WORDS, bank=bank) for cell in (SHARED, FEWER))
+    known = dict(one.named_parameters())
+    for name, parameter in other.named_parameters():
+        assert (parameter is known[name]) == name.startswith("recurrent"), name
+    cells = [p for name, p in known.items() if name.startswith("recurrent")]
+    assert 0.4 < max(float(p.abs().max()) for p in cells) <= 0.5
+
+
+def test_a_model_around_another_cell_learns_the_same_weights():
+    bank = WeightBank()
+    settings = OneLayerSettings(hidden=16)
+    one = build_language_model(settings, SHARED, WORDS, bank=bank)
+    other = one.around(FEWER, bank)
+    known = dict(one.named_parameters())
+    assert all(parameter is known[name] for name, parameter in other.named_parameters())
+    assert len(dict(other.named_parameters())) < len(known)
+    assert (one.recurrent.cell, other.recurrent.cell) == (SHARED, FEWER)
+    assert (other.recurrent.input_dropout, other.recurrent.hidden_dropout) == (0.75, 0.25)
 
 
 def test_papers_sizes():
