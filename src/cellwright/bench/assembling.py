@@ -27,7 +27,8 @@ def assemble(
     """A benchmark of architectures and their runs.
 
     Args:
-        architectures: in the order in which the benchmark will have them. Names must differ.
+        architectures: in the order in which the benchmark will have them. Names must differ,
+            and so must the seeds of an architecture's runs.
         title: what people call the benchmark.
         corpus: the text that the models were trained on.
         metric: what the losses are.
@@ -35,6 +36,9 @@ def assemble(
     rows = list(architectures)
     runs = [run for row in rows for run in row.runs]
     _check_names([row.name for row in rows])
+    for row in rows:
+        if len({run.seed for run in row.runs}) < len(row.runs):
+            raise BenchError(f"{shown(row.name)} has two runs with the same seed")
     settings, settings_of = _distinct([run.settings for run in runs])
     flat: dict[str, Any] = {
         name: np.concatenate([np.empty(0), *(getattr(run, name) for run in runs)])
@@ -77,7 +81,10 @@ def _distinct(
     kept: list[Mapping[str, Any]] = []
     numbers = []
     for value in settings:
-        text = json.dumps(value, sort_keys=True)
+        try:
+            text = json.dumps(value, sort_keys=True)
+        except (TypeError, ValueError, RecursionError) as error:
+            raise BenchError(f"settings must be JSON values: {error}") from None
         if text not in places:
             places[text] = len(kept)
             kept.append(dict(value))

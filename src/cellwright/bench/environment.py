@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import operator
-from array import array
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cellwright.bench.benchmark import Benchmark
-from cellwright.bench.columns import Floats, Integers, blocks
+from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
+from cellwright.bench.prefixes import accumulated, prefixes, python_array
 from cellwright.bench.runs import CURVES, STATUSES, Run
 from cellwright.cell import Cell
 from cellwright.cell.errors import shown
@@ -78,14 +77,14 @@ class Environment:
         """The total simulated wall time of all training since the last reset."""
         # Plain arrays of Python: reading an item of these is several times as fast as of numpy's,
         # and a surrogate can append to them.
-        self._first_run = _array("q", benchmark.first_run)
-        self._seeds = _array("q", benchmark.seed)
-        self._status = _array("B", benchmark.status)
-        self._first_epoch = _array("q", benchmark.first_epoch)
-        elapsed, lowest, chosen = _prefixes(benchmark)
-        self._elapsed = _array("d", elapsed)
-        self._lowest = _array("d", lowest)
-        self._chosen = _array("q", chosen)
+        self._first_run = python_array("q", benchmark.first_run)
+        self._seeds = python_array("q", benchmark.seed)
+        self._status = python_array("B", benchmark.status)
+        self._first_epoch = python_array("q", benchmark.first_epoch)
+        elapsed, lowest, chosen = prefixes(benchmark)
+        self._elapsed = python_array("d", elapsed)
+        self._lowest = python_array("d", lowest)
+        self._chosen = python_array("q", chosen)
         self._added: list[Run] = []
         self._reached: dict[int, int] = {}
         self._best_run = -1
@@ -140,6 +139,16 @@ class Environment:
         train, valid, test = (self._loss(run, name, epoch) for name in CURVES[:3])
         return Metrics(epoch, train, valid, test, elapsed)
 
+    def curve(self, architecture: Key, epochs: int, seed: int | None = None) -> tuple[float, ...]:
+        """The validation losses of a model's first epochs, up to which it has been trained."""
+        run = self._run(architecture, seed)
+        if not 0 <= epochs <= self._reached.get(run, 0):
+            raise BenchError(self._not_trained(run, epochs))
+        known, start = self.benchmark.run_count, self._first_epoch[run]
+        if run < known:
+            return tuple(self.benchmark.valid[start : start + epochs].tolist())
+        return tuple(self._added[run - known].valid[:epochs].tolist())
+
     @property
     def best(self) -> Best | None:
         """The best model and epoch by validation among all that has been trained, if any.
@@ -190,7 +199,7 @@ class Environment:
         predicted; its number. It stays when training is reset.
         """
         for run in runs:
-            elapsed, lowest, chosen = _accumulated(run.valid[None], run.seconds[None])
+            elapsed, lowest, chosen = accumulated(run.valid[None], run.seconds[None])
             self._elapsed.extend(elapsed[0].tolist())
             self._lowest.extend(lowest[0].tolist())
             self._chosen.extend(chosen[0].tolist())
@@ -274,36 +283,3 @@ def _whole(epochs: object) -> int:
         return operator.index(epochs)  # type: ignore[arg-type]
     except TypeError:
         raise BenchError(f"epochs are whole numbers, not {shown(epochs)}") from None
-
-
-_Number = TypeVar("_Number", int, float)
-
-
-def _array(kind: str, values: NDArray[np.generic]) -> array[_Number]:
-    """A numpy array as an array of Python. It must have the element type that `kind` says."""
-    result: array[_Number] = array(kind)
-    result.frombytes(np.ascontiguousarray(values).tobytes())
-    return result
-
-
-def _prefixes(benchmark: Benchmark) -> tuple[Floats, Floats, Integers]:
-    """For each epoch of each run, what training up to it has taken and found."""
-    elapsed, lowest = np.empty_like(benchmark.seconds), np.empty_like(benchmark.valid)
-    chosen = np.empty(len(benchmark.valid), np.int64)
-    starts = benchmark.first_epoch
-    for (rows, valid), (_, seconds) in zip(
-        blocks(benchmark.valid, starts), blocks(benchmark.seconds, starts), strict=True
-    ):
-        places = starts[rows, None] + np.arange(valid.shape[1])
-        elapsed[places], lowest[places], chosen[places] = _accumulated(valid, seconds)
-    return elapsed, lowest, chosen
-
-
-def _accumulated(valid: Floats, seconds: Floats) -> tuple[Floats, Floats, Integers]:
-    """Row by row: the time so far, the lowest finite loss so far, and its epoch (0 for none)."""
-    finite = np.where(np.isfinite(valid), valid, np.inf)
-    lowest = np.minimum.accumulate(finite, axis=1)
-    before = np.pad(lowest, ((0, 0), (1, 0)), constant_values=np.inf)[:, :-1]
-    epochs = np.arange(1, valid.shape[1] + 1)
-    chosen = np.maximum.accumulate(np.where(finite < before, epochs, 0), axis=1)
-    return np.cumsum(seconds, axis=1), lowest, chosen.astype(np.int64)

@@ -5,13 +5,16 @@ Chosen over Parquet (pyarrow alone is larger than everything else here but torch
 (which has no guard against a header that lies). The library is there anyway for weights, opens
 without running code from the file, and any program that has it can read the columns.
 
-The header holds, as texts:
+The header has one entry, `cellwright-bench`, with JSON:
 
-| entry | meaning |
+| key | meaning |
 |---|---|
 | `format` | `cellwright-bench/1` |
-| `table` | title, corpus, metric and settings, as JSON |
-| `checksums` | the CRC-32 of `table` and of each column, as JSON |
+| `table` | title, corpus, metric and settings |
+| `checksums` | the CRC-32 of each column, and of `table` under the empty name |
+
+One entry, because the library writes several in an order that differs from run to run, and equal
+benchmarks should be equal files.
 
 Columns are named as the fields of `Benchmark`. A column of texts is two: `cells` has the UTF-8
 bytes, `cells.starts` the places where the texts begin. A matrix of features is `features.NAME`.
@@ -32,12 +35,14 @@ from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Texts
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES
+from cellwright.cell.errors import shown
 
 FORMAT = "cellwright-bench/1"
 
 ENDING = ".bench"
 """What benchmark files are usually called."""
 
+_ENTRY = FORMAT.split("/")[0]
 _TEXTS = ("names", "graphs", "cells", "message", "label")
 _NUMBERS: dict[str, Any] = {
     "first_run": np.int64,
@@ -49,6 +54,11 @@ _NUMBERS: dict[str, Any] = {
     "settings_of": np.int64,
 }
 _FEATURES = "features."
+
+
+class _OtherFormatError(Exception):
+    """The file was written by another version."""
+
 
 Columns = dict[str, NDArray[Any]]
 
@@ -68,13 +78,8 @@ def save(benchmark: Benchmark, path: str | Path) -> Path:
         columns[_FEATURES + name] = matrix
     columns = {name: np.ascontiguousarray(column) for name, column in columns.items()}
     table = {name: getattr(benchmark, name) for name in ("title", "corpus", "metric", "settings")}
-    text = json.dumps(table)
-    header = {
-        "format": FORMAT,
-        "table": text,
-        "checksums": json.dumps(_checksums(text, columns), sort_keys=True),
-    }
-    write_whole(Path(path), encoded(columns, header))
+    header = {"format": FORMAT, "table": table, "checksums": _checksums(table, columns)}
+    write_whole(Path(path), encoded(columns, {_ENTRY: json.dumps(header, sort_keys=True)}))
     return Path(path)
 
 
@@ -87,12 +92,19 @@ def load(path: str | Path) -> Benchmark:
     """
     path = Path(path)
     header, columns = _read(path)
-    _check_format(path, header.get("format", ""))
+    if _ENTRY not in header:
+        raise BenchError(f"{path} is a safetensors file, but not a benchmark")
     try:
-        checksums, table = json.loads(header["checksums"]), json.loads(header["table"])
-        if checksums != _checksums(header["table"], columns):
+        about = json.loads(header[_ENTRY])
+        if about["format"] != FORMAT:
+            raise _OtherFormatError(about["format"])
+        if about["checksums"] != _checksums(about["table"], columns):
             raise BenchError("its contents are not those that were written")
-        return _benchmark(table, columns)
+        return _benchmark(about["table"], columns)
+    except _OtherFormatError as error:
+        raise BenchError(
+            f"{path} is in the format {shown(error.args[0])}; this cellwright reads {FORMAT}"
+        ) from None
     except BenchError as error:
         raise _damaged(path, str(error)) from None
     except (KeyError, ValueError, TypeError, RecursionError, AttributeError):
@@ -122,23 +134,15 @@ def _read(path: Path) -> tuple[dict[str, str], Columns]:
         ) from None
 
 
-def _check_format(path: Path, found: str) -> None:
-    if found == FORMAT:
-        return
-    if found.startswith(FORMAT.split("/")[0] + "/"):
-        raise BenchError(f"{path} is in the format {found}; this cellwright reads {FORMAT}")
-    raise BenchError(f"{path} is a safetensors file, but not a benchmark")
-
-
 def _damaged(path: Path, why: str) -> BenchError:
     return BenchError(f"the benchmark {path} is damaged: {why}")
 
 
-def _checksums(table: str, columns: Columns) -> dict[str, int]:
+def _checksums(table: dict[str, Any], columns: Columns) -> dict[str, int]:
     found = {
         name: zlib.crc32(np.ascontiguousarray(column).data) for name, column in columns.items()
     }
-    return {**found, "": zlib.crc32(table.encode())}
+    return {**found, "": zlib.crc32(json.dumps(table, sort_keys=True).encode())}
 
 
 def _benchmark(table: dict[str, Any], columns: Columns) -> Benchmark:

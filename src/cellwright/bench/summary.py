@@ -96,7 +96,9 @@ def of_architectures(benchmark: Benchmark) -> ArchitectureFigures:
 
     def mean(values: Floats) -> Floats:
         sums = np.bincount(owner[good], values[good], minlength=size)
-        return np.divide(sums, ok, out=np.full(size, np.nan), where=ok > 0)
+        found = np.full(size, np.nan)
+        np.divide(sums, ok, out=found, where=ok > 0)
+        return found
 
     valid = mean(runs.valid)
     squares = mean((runs.valid - valid[owner]) ** 2)

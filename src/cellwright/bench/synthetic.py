@@ -65,8 +65,12 @@ def _run(cell: Cell, epochs: int, seed: int, rng: np.random.Generator) -> Run:
         status, message = "diverged", "loss is nan!"
     sizes = ((400, 600), (600, 600), (600, 400))
     parameters = 10_000 * 401 + sum(cell.parameters(*size) for size in sizes)
+    valid, test, train, seconds = curves
     return Run(
-        *curves,
+        valid,
+        test,
+        train,
+        seconds,
         status=status,
         message=message,
         seed=seed,

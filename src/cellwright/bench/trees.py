@@ -7,7 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from cellwright.bench.columns import Floats
-from cellwright.bench.errors import require
+from cellwright.search.optional import require
+
+_MANY = 10_000
+"""With fewer examples, threads wait for each other longer than they work."""
 
 Predict = Callable[[Floats], Floats]
 
@@ -36,18 +39,23 @@ def fit_trees(
         rate: how much of each tree counts.
         seed: for the library, which draws nothing with these settings.
     """
-    xgboost = require("xgboost", "search", "a prediction from features")
+    xgboost = require("xgboost", "a prediction from features")
+    threads = 1 if len(features) < _MANY else 0
     settings = {
         "objective": "binary:logistic" if classify else "reg:squarederror",
         "max_depth": depth,
         "eta": rate,
         "seed": seed,
         "verbosity": 0,
+        "nthread": threads,
     }
-    trees = xgboost.train(settings, xgboost.DMatrix(features, target), num_boost_round=rounds)
+    data = xgboost.DMatrix(features, target, nthread=threads or None)
+    trees = xgboost.train(settings, data, num_boost_round=rounds)
 
     def predict(others: Floats) -> Floats:
-        found: Floats = trees.predict(xgboost.DMatrix(others)).astype(np.float64)
+        found: Floats = trees.predict(xgboost.DMatrix(others, nthread=threads or None)).astype(
+            np.float64
+        )
         return found
 
     return predict

@@ -9,6 +9,16 @@ from cellwright.bench.analysis.finding import Finding, write
 from cellwright.bench.analysis.measures import measures
 from cellwright.bench.analysis.prediction import prediction
 from cellwright.bench.analysis.ranks import ranks
+from cellwright.bench.analysis.surrogates import surrogates
 from cellwright.bench.analysis.transfer import transfer
 
-__all__ = ["Finding", "distances", "measures", "prediction", "ranks", "transfer", "write"]
+__all__ = [
+    "Finding",
+    "distances",
+    "measures",
+    "prediction",
+    "ranks",
+    "surrogates",
+    "transfer",
+    "write",
+]

@@ -10,8 +10,9 @@ import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
-from cellwright.bench.errors import BenchError, require
+from cellwright.bench.errors import BenchError
 from cellwright.cell import Cell
+from cellwright.search.optional import require
 
 Watch = Callable[[int, int], None]
 
@@ -93,7 +94,7 @@ def graph_of(cell: Cell) -> Any:
     Nodes say their operation, the inputs x, h0, … which one they are; edges say which argument
     they are where that matters, as the paper's Figure 2 tells apart the edges into a blend.
     """
-    networkx = require("networkx", "search", "a graph edit distance")
+    networkx = require("networkx", "a graph edit distance")
     graph = networkx.DiGraph()
     for name in cell.inputs:
         graph.add_node(name, op=name)
@@ -110,7 +111,7 @@ def graph_of(cell: Cell) -> Any:
 
 def edit_distance(one: Any, other: Any, seconds: float) -> tuple[float, bool]:
     """An upper bound of the edit distance of two graphs, and whether it is the distance itself."""
-    networkx = require("networkx", "search", "a graph edit distance")
+    networkx = require("networkx", "a graph edit distance")
     start = time.perf_counter()
     found = networkx.graph_edit_distance(
         one,

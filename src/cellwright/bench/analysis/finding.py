@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.bench.errors import BenchError, require
+from cellwright.bench.errors import BenchError
 from cellwright.bench.export import to_csv
+from cellwright.search.optional import require
 
 _DPI = 150
 
@@ -66,8 +67,8 @@ def write(
 
 def picture(finding: Finding, kind: str) -> bytes:
     """The finding's figure as an SVG or PNG file; the same bytes for the same finding."""
-    matplotlib = require("matplotlib", "plots", "a figure")
-    figures = require("matplotlib.figure", "plots", "a figure")
+    matplotlib = require("matplotlib", "a figure", "plots")
+    figures = require("matplotlib.figure", "a figure", "plots")
     style = {
         "svg.hashsalt": finding.name,
         "font.size": 9,

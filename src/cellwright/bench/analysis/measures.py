@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
-from cellwright.bench.analysis.statistics import correlations, positions
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
+from cellwright.bench.statistics import correlations, positions
 from cellwright.bench.summary import of_architectures
 from cellwright.cell.zoo import zoo
 
@@ -72,6 +72,7 @@ def measures(benchmark: Benchmark) -> Finding:
         for number, (name, place) in enumerate(marked.items(), 1):
             value = perplexity[place]
             histogram.axvline(value, color=f"C{number}", linestyle="--", label=name)
+        histogram.set_ylim(bottom=0.5)
         histogram.set_xlabel("best test perplexity (the last bar has all above)")
         histogram.set_ylabel("architectures")
         if marked:

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.bench.analysis.finding import Finding
-from cellwright.bench.analysis.statistics import determination, roc_area
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats, Integers
 from cellwright.bench.errors import BenchError
+from cellwright.bench.statistics import determination, roc_area
 from cellwright.bench.summary import of_architectures
 from cellwright.bench.trees import fit_trees
 

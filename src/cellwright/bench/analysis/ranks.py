@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
-from cellwright.bench.analysis.statistics import correlations, positions
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
+from cellwright.bench.statistics import correlations, positions
 
 EPOCHS = (5, 10, 25, 50)
 """The epochs of the paper's four panels."""

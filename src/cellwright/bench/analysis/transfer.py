@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
-from cellwright.bench.analysis.statistics import correlations
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
+from cellwright.bench.statistics import correlations
 from cellwright.bench.summary import of_architectures
 
 
@@ -56,12 +56,11 @@ def transfer(one: Benchmark, other: Benchmark) -> Finding:
 
 def _by_graph(benchmark: Benchmark) -> dict[str, float]:
     losses = of_architectures(benchmark).lowest_test
-    means = {
+    return {
         graph: float(np.mean(found))
         for graph, numbers in benchmark.by_graph.items()
         if len(found := losses[numbers][np.isfinite(losses[numbers])])
     }
-    return means
 
 
 def _title(benchmark: Benchmark) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cellwright.bench.analysis import Finding
     from cellwright.bench.columns import Floats
 
-KINDS = ("measures", "ranks", "transfer", "distances", "prediction")
+KINDS = ("measures", "ranks", "transfer", "distances", "prediction", "surrogates")
 
 EXAMPLES = examples(
     SYNTHETIC,
@@ -53,8 +53,11 @@ def run(
     ] = None,
     features: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Features in the benchmark for prediction."),
+        typer.Option(metavar="NAME", help="Features of the file. Default: graph2vec, made now."),
     ] = None,
+    dimensions: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="Of graph2vec, if it is made now.")
+    ] = 10,
     pairs: Annotated[
         int, typer.Option(metavar="N", min=1, help="Pairs for distances, as many as there are.")
     ] = 1000,
@@ -71,7 +74,8 @@ def run(
     measures: parameters, time and perplexity (Figure 4). ranks: how the ranking
     at early epochs agrees with the final one (5). transfer: two corpora (6).
     distances: graph edit distances of random pairs (7). prediction: divergence
-    and final loss from features, on halves (8).
+    and final loss from features, on halves (8). surrogates: the error of a
+    surrogate for cells that the benchmark does not have, by cross-validation.
 
     Without --only, all are done that can be; what is missing for the others
     is told.
@@ -82,7 +86,12 @@ def run(
     wanted = _kinds(only)
     benchmark = load(file)
     makers = _makers(
-        benchmark, None if other is None else load(other), features, pairs, seconds, seed
+        benchmark,
+        None if other is None else load(other),
+        _features(benchmark, features, dimensions, seed),
+        pairs,
+        seconds,
+        seed,
     )
     done = 0
     for kind in wanted:
@@ -90,7 +99,7 @@ def run(
             finding = makers[kind]()
             files = write(finding, output, ("svg", "png") if figures else ())
         except UserError as error:
-            if only or done == 0 and kind == wanted[-1]:
+            if only or (done == 0 and kind == wanted[-1]):
                 raise
             note = f"{kind}: left out; {error}"
             stderr().print(printable(note), style="yellow", soft_wrap=True)
@@ -110,7 +119,7 @@ def _kinds(only: list[str] | None) -> tuple[str, ...]:
 def _makers(
     benchmark: Benchmark,
     other: Benchmark | None,
-    features: str | None,
+    features: Callable[[], Floats],
     pairs: int,
     seconds: float,
     seed: int,
@@ -136,28 +145,42 @@ def _makers(
                 watch=lambda done, all_: bar.update(task, completed=done, total=all_),
             )
 
-    def prediction() -> Finding:
-        return analysis.prediction(benchmark, _features(benchmark, features), seed=seed)
-
     return {
         "measures": lambda: analysis.measures(benchmark),
         "ranks": lambda: analysis.ranks(benchmark),
         "transfer": transfer,
         "distances": distances,
-        "prediction": prediction,
+        "prediction": lambda: analysis.prediction(benchmark, features(), seed=seed),
+        "surrogates": lambda: analysis.surrogates(benchmark, features(), seed=seed),
     }
 
 
-def _features(benchmark: Benchmark, name: str | None) -> Floats:
-    return benchmark.featured(name)
+def _features(
+    benchmark: Benchmark, name: str | None, dimensions: int, seed: int
+) -> Callable[[], Floats]:
+    """The features for analyses that need some, made when the first of them asks."""
+    from functools import cache
+
+    from cellwright.bench import embedding
+
+    @cache
+    def features() -> Floats:
+        if name is not None:
+            return benchmark.featured(name)
+        return embedding(benchmark, dimensions, seed=seed % 2**32).features
+
+    return features
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "–"
+    return f"{value:.0f}" if value.is_integer() else f"{value:.3f}"
 
 
 def _print(finding: Finding, files: list[Path]) -> None:
     console = stdout()
     console.print(finding.title, style="bold", soft_wrap=True)
     for name, value in finding.numbers.items():
-        text = (
-            "–" if math.isnan(value) else f"{value:.0f}" if value == int(value) else f"{value:.3f}"
-        )
-        console.print(f"  {name}: {text}", soft_wrap=True)
+        console.print(f"  {name}: {_number(value)}", soft_wrap=True)
     console.print(printable("  " + ", ".join(map(str, files))), style="dim", soft_wrap=True)

@@ -43,6 +43,10 @@ def run(
         list[Path] | None,
         typer.Option(metavar="CSV", help="Features of the architectures; may be given again."),
     ] = None,
+    graph2vec: Annotated[
+        list[int] | None,
+        typer.Option(metavar="N", min=1, max=1000, help="Add graph2vec features of N dimensions."),
+    ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Stop at a bad log instead of leaving it out.")
     ] = False,
@@ -61,7 +65,7 @@ def run(
     A file of features has a heading, a label ('recepie_id') in its first
     column, and numbers in the others.
     """
-    from cellwright.bench import attach_features, save
+    from cellwright.bench import attach_features, embedding, save
 
     if (synthetic is None) == (not paths):
         raise typer.BadParameter("give paths of logs, or --synthetic with a number")
@@ -77,6 +81,9 @@ def run(
         benchmark, covered = attach_features(benchmark, path)
         note = f"{path}: features of {covered:,} of {count(len(benchmark), 'architecture')}"
         stdout().print(printable(note), soft_wrap=True)
+    for dimensions in graph2vec or []:
+        found = embedding(benchmark, dimensions).features
+        benchmark = benchmark.with_features(f"graph2vec-{dimensions}", found)
     target = save(benchmark, output or Path(_file_name(benchmark)))
     stdout().print(f"{printable(str(target))}: {_described(benchmark)}", soft_wrap=True)
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours, jsonable, loss, perplexity
+from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
+from cellwright.cli.figures import jsonable, loss, perplexity
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, printable, stdout
 

@@ -8,7 +8,8 @@ import typer
 from rich.table import Table
 
 from cellwright.cli import sources
-from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours, jsonable, loss, perplexity
+from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
+from cellwright.cli.figures import jsonable, loss, perplexity
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stdout
 
@@ -62,10 +63,10 @@ def _find(benchmark: Benchmark, text: str) -> list[int]:
     """The architectures that a name stands for, or that are the cell in a file."""
     from cellwright.bench import UnknownArchitectureError
 
+    if text in benchmark.by_graph:
+        return benchmark.by_graph[text]
     try:
-        return (
-            [benchmark.find(text)] if text not in benchmark.by_graph else benchmark.by_graph[text]
-        )
+        return [benchmark.find(text)]
     except UnknownArchitectureError as unknown:
         cells = _read(text)
         if cells is None:
@@ -150,9 +151,8 @@ def _print(facts: dict[str, Any], epoch: int | None) -> None:
         )
     console.print(table)
     shown = "the epoch that validated best" if epoch is None else f"epoch {epoch}"
-    console.print(
-        f"losses ({facts['metric']}), test perplexity and time up to {shown}", style="dim"
-    )
+    note = f"losses ({facts['metric']}), test perplexity and time up to {shown}"
+    console.print(printable(note), style="dim", soft_wrap=True)
 
 
 def _status(row: dict[str, Any]) -> str:

@@ -8,7 +8,8 @@ import typer
 from rich.table import Table
 
 from cellwright.cell.errors import did_you_mean
-from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours, jsonable, loss, perplexity
+from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
+from cellwright.cli.figures import jsonable, loss, perplexity
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stdout
 

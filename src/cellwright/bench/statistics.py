@@ -7,14 +7,14 @@ import math
 import numpy as np
 
 from cellwright.bench.columns import Floats, Integers
-from cellwright.bench.errors import require
+from cellwright.search.optional import require
 
 
 def correlations(a: Floats, b: Floats) -> dict[str, float]:
     """Pearson's, Spearman's and Kendall's correlation; NaN where one side does not vary."""
     if len(a) < 2 or np.ptp(a) == 0 or np.ptp(b) == 0:
         return dict.fromkeys(("pearson", "spearman", "kendall"), math.nan)
-    stats = require("scipy.stats", "metrics", "a rank correlation")
+    stats = require("scipy.stats", "a rank correlation", "metrics")
     return {
         "pearson": float(stats.pearsonr(a, b).statistic),
         "spearman": float(stats.spearmanr(a, b).statistic),
@@ -44,6 +44,6 @@ def roc_area(positive: Integers, scores: Floats) -> float:
     ones, zeros = int(chosen.sum()), int((~chosen).sum())
     if not ones or not zeros:
         return math.nan
-    stats = require("scipy.stats", "metrics", "a ROC curve")
+    stats = require("scipy.stats", "a ROC curve", "metrics")
     ranks = stats.rankdata(scores)
     return float((ranks[chosen].sum() - ones * (ones + 1) / 2) / (ones * zeros))

@@ -1,0 +1,61 @@
+"""How well a surrogate knows architectures that it has not seen, by how much it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cellwright.bench.analysis.finding import Finding
+from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.columns import Floats
+from cellwright.bench.surrogate import SurrogateError, cross_validate
+
+_SHARES = (0.0, 0.02, 0.04, 0.1, 0.2, 0.5)
+
+
+def surrogates(
+    benchmark: Benchmark,
+    features: Floats,
+    *,
+    prefixes: Sequence[int] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+) -> Finding:
+    """The cross-validated error of surrogates that see more and more epochs of the curve.
+
+    Args:
+        benchmark: the table.
+        features: a row for each architecture; rows with NaN are left out.
+        prefixes: the numbers of epochs; by default up to half of the table's.
+        folds: of the cross-validation. Equal graphs are in one fold.
+        seed: decides the folds.
+    """
+    last = benchmark.most_epochs
+    shown = prefixes or sorted({min(round(share * last), max(last - 1, 0)) for share in _SHARES})
+    found = {
+        prefix: cross_validate(benchmark, features, prefix=prefix, folds=folds, seed=seed)
+        for prefix in shown
+    }
+    numbers = {"runs": float(next(iter(found.values())).runs)}
+    for prefix, error in found.items():
+        numbers[f"R2 after {prefix} epochs"] = error.r2
+        numbers[f"error after {prefix} epochs"] = error.error
+
+    def draw(figure: Any) -> None:
+        left, right = figure.subplots(1, 2)
+        left.plot(shown, [found[prefix].error for prefix in shown], marker="o", label="validation")
+        left.plot(shown, [found[prefix].test_error for prefix in shown], marker="s", label="test")
+        left.set_ylabel(f"mean absolute error, final {benchmark.metric}")
+        left.set_ylim(bottom=0)
+        right.plot(shown, [found[prefix].r2 for prefix in shown], marker="o", label="R²")
+        spearman = [found[prefix].spearman for prefix in shown]
+        right.plot(shown, spearman, marker="s", label="Spearman")
+        right.set_ylabel("agreement of predicted and true final validation loss")
+        for axis in (left, right):
+            axis.set_xlabel("epochs of the curve that the surrogate sees")
+            axis.legend()
+
+    title = f"Error of a surrogate, by {folds}-fold cross-validation"
+    rows = tuple((prefix, *error) for prefix, error in found.items())
+    names = ("prefix", *SurrogateError._fields)
+    return Finding("surrogates", title, numbers, names, rows, (8, 3.6), draw)
