@@ -6,12 +6,14 @@ from typing import Annotated
 
 import typer
 
+from cellwright.cli import evaluate, train
 from cellwright.cli.bench import app as bench
 from cellwright.cli.cells import app as cells
 from cellwright.cli.data import app as data
 from cellwright.cli.errors import RootGroup
-from cellwright.cli.help import examples
+from cellwright.cli.help import Command, examples
 from cellwright.cli.output import emit
+from cellwright.cli.runs import app as runs
 
 app = typer.Typer(
     name="cellwright",
@@ -21,6 +23,7 @@ app = typer.Typer(
         ("the cells that come with cellwright", "cellwright cells list"),
         ("one of them, as text and as a picture", "cellwright cells show gru"),
         ("", "cellwright cells draw gru -o gru.svg"),
+        ("how to train a language model around one", "cellwright train --list-recipes"),
         ("what a command does, with examples", "cellwright cells convert --help"),
     ),
     no_args_is_help=True,
@@ -32,6 +35,9 @@ app = typer.Typer(
 app.add_typer(cells, name="cells")
 app.add_typer(data, name="data")
 app.add_typer(bench, name="bench")
+app.add_typer(runs, name="runs")
+app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
+app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 
 
 def _print_version(wanted: bool) -> None:

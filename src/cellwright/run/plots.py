@@ -9,6 +9,7 @@ import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
@@ -96,16 +97,11 @@ def picture(
     drawn = [curve for curve in curves if curve.records]
     if not drawn:
         raise PlotError("there is nothing to draw: no epoch has ended yet")
-    try:
-        import matplotlib
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise PlotError(
-            "a plot needs the package matplotlib; pip install 'cellwright[plots]' brings it"
-        ) from None
-    with matplotlib.rc_context(dict(_STYLE)):
+    with _matplotlib().rc_context(dict(_STYLE)):
         beside = len(drawn) > MOST_INSIDE
-        figure = Figure(figsize=(10.2 if beside else 7.2, 4.2), layout="constrained")
+        figure = _matplotlib("figure").Figure(
+            figsize=(10.2 if beside else 7.2, 4.2), layout="constrained"
+        )
         axes = figure.add_subplot()
         colours = _colours(len(drawn))
         _draw(axes, drawn, colours, against)
@@ -121,13 +117,22 @@ def picture(
     return stream.getvalue()
 
 
+def _matplotlib(part: str = "") -> Any:
+    """matplotlib or a module of it, imported only where something is drawn."""
+    try:
+        return import_module(f"matplotlib.{part}" if part else "matplotlib")
+    except ImportError:
+        raise PlotError(
+            "a plot needs the package matplotlib; pip install 'cellwright[plots]' brings it"
+        ) from None
+
+
 def _colours(number: int) -> Sequence[Any]:
     """One for each run; where there are many, shades from dark to light in their order."""
     if number <= len(_COLOURS):
         return _COLOURS[:number]
-    from matplotlib import colormaps
-
-    return [colormaps["viridis"](0.95 * place / (number - 1)) for place in range(number)]
+    shades = _matplotlib().colormaps["viridis"]
+    return [shades(0.95 * place / (number - 1)) for place in range(number)]
 
 
 def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: Against) -> None:
@@ -157,9 +162,8 @@ def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: A
     axes.set_ylabel("perplexity")
     _scale(axes, heights)
     if against == "epoch":
-        from matplotlib.ticker import MaxNLocator
-
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+        whole = _matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)
+        axes.xaxis.set_major_locator(whole)
 
 
 def _height(loss: float) -> float:
@@ -172,7 +176,7 @@ def _scale(axes: Any, heights: Sequence[float]) -> None:
     """A logarithmic axis with plain numbers at it, where perplexities are far apart."""
     if not heights or max(heights) < LOG_FROM * min(heights):
         return
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
+    ticker = _matplotlib("ticker")
 
     def plain(value: float, _: int) -> str:
         return f"{value:,.0f}" if value >= 1 else f"{value:g}"
@@ -180,10 +184,10 @@ def _scale(axes: Any, heights: Sequence[float]) -> None:
     axes.set_yscale("log")
     decades = math.log10(max(heights) / min(heights))
     steps = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0) if decades < 1.3 else (1.0, 2.0, 5.0)
-    axes.yaxis.set_major_locator(LogLocator(10, subs=steps if decades < 3 else (1.0,)))
-    axes.yaxis.set_major_formatter(FuncFormatter(plain))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_major_locator(ticker.LogLocator(10, subs=steps if decades < 3 else (1.0,)))
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(plain))
+    axes.yaxis.set_minor_locator(ticker.NullLocator())
+    axes.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
 def _unit(curves: Sequence[Curve]) -> tuple[float, str]:
@@ -193,16 +197,15 @@ def _unit(curves: Sequence[Curve]) -> tuple[float, str]:
 
 def _legend(curves: Sequence[Curve], colours: Sequence[Any]) -> list[Any]:
     """Colours are runs, with their best perplexities; line styles are texts."""
-    from matplotlib.lines import Line2D
-
+    line = _matplotlib("lines").Line2D
     handles = []
     for curve, colour in zip(curves, colours, strict=True):
         best = best_of(tuple(curve.records))
         behind = "" if best is None else f": {perplexity(best.valid):.1f} at epoch {best.epoch}"
         label = (curve.label + behind).replace("$", r"\$")  # no formulas in names
-        handles.append(Line2D([], [], color=colour, lw=2, label=label))
+        handles.append(line([], [], color=colour, lw=2, label=label))
     return [
         *handles,
-        Line2D([], [], color="#555555", lw=1.8, label="validation, best marked"),
-        Line2D([], [], color="#555555", lw=1.1, ls=(0, (4, 2)), label="training"),
+        line([], [], color="#555555", lw=1.8, label="validation, best marked"),
+        line([], [], color="#555555", lw=1.1, ls=(0, (4, 2)), label="training"),
     ]

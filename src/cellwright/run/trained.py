@@ -139,6 +139,17 @@ def evaluate(
     return Evaluation(trained, text, words, batch, time.perf_counter() - started)
 
 
+def check_same_words(first: Trained, second: Trained) -> None:
+    """Say so if two models cannot be compared, since their words are not the same."""
+    if first.vocabulary.tokens != second.vocabulary.tokens:
+        raise RunError(
+            f"{first.folder.path} and {second.folder.path} have different vocabularies, of "
+            f"{len(first.vocabulary):,} words ({first.corpus.name}) and of "
+            f"{len(second.vocabulary):,} ({second.corpus.name}); only models of the same words can "
+            "be compared"
+        )
+
+
 def _watched(parts: Iterable[Measured], watch: Watch, total: int) -> Iterator[Measured]:
     done = 0
     for part in parts:

@@ -180,7 +180,8 @@ def _ranges(largest: int) -> Iterable[tuple[int, int | None]]:
     while largest >= 10 * least:
         yield least, 10 * least - 1
         least *= 10
-    yield least, None
+    if largest:
+        yield least, None
 
 
 def _ratio(sums: Numbers, counts: NDArray[np.int64]) -> Numbers:

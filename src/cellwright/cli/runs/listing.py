@@ -1,0 +1,111 @@
+"""`cellwright runs list`: all runs of a folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from cellwright.cli.figures import duration, jsonable, perplexity
+from cellwright.cli.help import examples
+from cellwright.cli.output import emit_json, printable, stderr, stdout
+from cellwright.cli.runs.options import TRAIN, Json
+
+if TYPE_CHECKING:
+    from cellwright.run import RunFolder
+
+EXAMPLES = examples(
+    TRAIN,
+    ("the runs in the folder runs", "cellwright runs list"),
+    ("those of another folder", "cellwright runs list runs"),
+    ("for programs", "cellwright runs list --json"),
+)
+
+STYLES = {"finished": "green", "running": "cyan", "diverged": "red"}
+"""Colours of states; those that can be resumed are yellow."""
+
+
+def run(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the runs are.")] = Path(
+        "runs"
+    ),
+    as_json: Json = False,
+) -> None:
+    """List runs: their state, how far they are, and their best epoch.
+
+    Valid and test are perplexities of the epoch that validated best. A run that
+    is stopped or killed goes on with 'cellwright train --resume RUN'.
+    """
+    from cellwright.run import RunError, list_runs
+
+    if not folder.is_dir():
+        raise RunError(
+            f"{folder}: no such folder; 'cellwright train' makes runs in the folder runs"
+        )
+    found = list_runs(folder)
+    skipped = dict(found.skipped)
+    rows = []
+    for entry in found.runs:
+        try:
+            rows.append(_row(entry))
+        except RunError as error:
+            skipped[entry.path] = str(error)
+    if as_json:
+        emit_json(jsonable(rows))
+    else:
+        _print(rows, folder)
+    for why in skipped.values():
+        stderr().print(printable(f"left out: {why}"), style="yellow", soft_wrap=True)
+
+
+def _row(entry: RunFolder) -> dict[str, Any]:
+    from cellwright.run.curves import curve_of
+    from cellwright.tasks.results import best_of
+
+    info, curve = entry.info, curve_of(entry)
+    best = best_of(curve)
+    return {
+        "name": entry.path.name,
+        "path": str(entry.path),
+        "state": entry.state,
+        "cell": info.cell.name or info.cell.id,
+        "data": info.data.name,
+        "recipe": info.recipe.name,
+        "seed": info.seed,
+        "epochs": len(curve),
+        "epochs_in_all": info.recipe.training.epochs,
+        "best_epoch": best and best.epoch,
+        "valid": best and best.valid,
+        "test": best and best.test,
+        "seconds": curve[-1].seconds if curve else 0.0,
+        "created": info.created.isoformat(),
+    }
+
+
+def _print(rows: list[dict[str, Any]], folder: Path) -> None:
+    if not rows:
+        stdout().print(printable(f"no runs in {folder}"), style="dim", soft_wrap=True)
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("name", style="cyan", overflow="fold")
+    table.add_column("state", no_wrap=True)
+    table.add_column("cell", overflow="fold")
+    table.add_column("data", overflow="fold")
+    for name in ("seed", "epochs", "valid", "test", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        figures = ["–" if row[n] is None else perplexity(row[n]) for n in ("valid", "test")]
+        table.add_row(
+            printable(row["name"]),
+            Text(row["state"], style=STYLES.get(row["state"], "yellow")),
+            printable(row["cell"]),
+            printable(Path(row["data"]).name),
+            str(row["seed"]),
+            f"{row['epochs']:,} of {row['epochs_in_all']:,}",
+            *figures,
+            duration(row["seconds"]),
+        )
+    stdout().print(table)

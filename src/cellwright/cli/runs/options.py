@@ -1,0 +1,31 @@
+"""Arguments and examples that several commands about runs share."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+RUN_HELP = "A run's folder, or its name in the folder of runs."
+
+Runs = Annotated[
+    Path, typer.Option("--runs", metavar="FOLDER", help="Where runs are looked for by name.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+TRAIN = (
+    "a run to look at",
+    "cellwright train gru --set model.hidden=32 --set training.epochs=1 --name gru",
+)
+"""The first example of a command that needs a run."""
+
+
+def command(words: str, path: Path, behind: str = "") -> str:
+    """A command about a run, as a user would type it.
+
+    >>> command("evaluate", Path("my runs/a"), "--words")
+    "cellwright evaluate 'my runs/a' --words"
+    """
+    return f"cellwright {words} {shlex.quote(str(path))} {behind}".rstrip()

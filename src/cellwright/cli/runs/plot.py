@@ -1,0 +1,66 @@
+"""`cellwright runs plot`: the curves of runs as a picture."""
+
+from __future__ import annotations
+
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cellwright.cli.help import examples
+from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
+
+EXAMPLES = examples(
+    TRAIN,
+    ("into curves.svg", "cellwright runs plot gru"),
+    ("against time, as PNG", "cellwright runs plot gru --against time -o gru.png"),
+    (
+        "two runs in one picture",
+        "cellwright train rnn --recipe runs/gru/recipe.toml --name rnn",
+    ),
+    ("", "cellwright runs plot gru rnn -o both.svg"),
+)
+
+
+class Against(str, Enum):
+    """What the perplexities are drawn against."""
+
+    EPOCH = "epoch"
+    TIME = "time"
+
+
+def run(
+    names: Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="An SVG or PNG file.")
+    ] = Path("curves.svg"),
+    against: Annotated[
+        Against, typer.Option(help="Epochs, or the time that training took.")
+    ] = Against.EPOCH,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Above the picture.")] = "",
+    runs: Runs = Path("runs"),
+) -> None:
+    """Draw validation and training perplexities of runs, and print the file's name.
+
+    The best epoch of each run is marked. The axis is logarithmic where
+    perplexities are far apart. Needs matplotlib: pip install
+    'cellwright[plots]'.
+    """
+    from cellwright.run import RunFolder
+    from cellwright.run.curves import curve_of
+    from cellwright.run.plots import KINDS, Curve, draw_curves
+
+    if output.suffix.lower().removeprefix(".") not in KINDS:
+        raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")
+    folders = [RunFolder.open(name, runs) for name in names]
+    short = [folder.path.absolute().name for folder in folders]
+    labels = short if len(set(short)) == len(short) else [str(f.path) for f in folders]
+    curves = [Curve(label, curve_of(f)) for label, f in zip(labels, folders, strict=True)]
+    draw_curves(curves, output, against="time" if against is Against.TIME else "epoch", title=title)
+    for curve in curves:
+        if not curve.records:
+            note = f"{curve.label}: left out, since no epoch has ended yet"
+            stderr().print(printable(note), style="yellow", soft_wrap=True)
+    stdout().print(str(output), soft_wrap=True)

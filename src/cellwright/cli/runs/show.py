@@ -1,0 +1,176 @@
+"""`cellwright runs show`: what a run is, its curve, and what can be done with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cellwright.cli.figures import duration, jsonable, memory, perplexity
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, emit_json, printable, stdout
+from cellwright.cli.runs.options import RUN_HELP, TRAIN, Json, Runs, command
+
+if TYPE_CHECKING:
+    from cellwright.run import RunFolder
+    from cellwright.tasks.results import EpochRecord, Result
+
+EXAMPLES = examples(
+    TRAIN,
+    ("its settings, curve and result", "cellwright runs show gru"),
+    ("the same by its folder, for programs", "cellwright runs show runs/gru --json"),
+    ("its recipe, to use again", "cat runs/gru/recipe.toml"),
+)
+
+MOST_ROWS = 15
+"""Of a longer curve some epochs are shown."""
+
+BAR = 24
+"""The width of the longest bar."""
+
+
+def run(
+    run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
+    runs: Runs = Path("runs"),
+    as_json: Json = False,
+) -> None:
+    """Show a run: cell, data, settings, its curve, and how to go on.
+
+    The curve is a table with a bar for each validation perplexity, on a
+    logarithmic scale. Of a long curve some epochs are shown, the best and the
+    last among them.
+    """
+    from cellwright.run import RunFolder
+    from cellwright.run.curves import curve_of
+
+    folder = RunFolder.open(run, runs)
+    curve, result = curve_of(folder), folder.result()
+    if as_json:
+        emit_json(jsonable(_document(folder, curve, result)))
+        return
+    console = stdout()
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, value in _facts(folder, curve, result):
+        facts.add_row(name, printable(value))
+    console.print(facts)
+    if curve:
+        console.print()
+        console.print(_chart(curve, ascii_only=console.options.ascii_only))
+    console.print()
+    for line in _next(folder, curve):
+        console.print(printable(line), soft_wrap=True)
+
+
+def _document(
+    folder: RunFolder, curve: Sequence[EpochRecord], result: Result | None
+) -> dict[str, Any]:
+    return {
+        "path": str(folder.path),
+        "state": folder.state,
+        **folder.info.model_dump(mode="json"),
+        "curve": [asdict(record) for record in curve],
+        "result": None if result is None else asdict(result),
+    }
+
+
+def _facts(
+    folder: RunFolder, curve: Sequence[EpochRecord], result: Result | None
+) -> list[tuple[str, str]]:
+    from cellwright.tasks.results import best_of
+
+    info = folder.info
+    first, *counts = info.data.description.splitlines()
+    state = folder.state
+    if result is not None and result.status != "ok":
+        state += f" in epoch {len(result.curve) + 1}: {result.status}"
+    facts = [
+        ("run", str(folder.path)),
+        ("state", f"{state}, {len(curve):,} of {info.recipe.training.epochs:,} epochs"),
+        ("cell", f"{info.cell.name or 'without a name'}, id {info.cell.id}"),
+        ("data", first),
+        *(("", line) for line in counts),
+        ("recipe", f"{info.recipe.name}: {info.recipe.description}".rstrip(": ")),
+        ("model", _settings(info.recipe.model)),
+        ("training", _settings(info.recipe.training)),
+        ("seed", f"{info.seed}, {count(info.threads, 'thread')}"),
+        ("begun", f"{info.created:%Y-%m-%d %H:%M:%S}"),
+        ("versions", ", ".join(f"{name} {what}" for name, what in info.versions.items())),
+    ]
+    best = best_of(tuple(curve))
+    if best is not None:
+        figures = f"valid {perplexity(best.valid)}, test {perplexity(best.test)}"
+        facts.append(("perplexity", f"{figures} (epoch {best.epoch:,})"))
+    if result is not None:
+        facts.append(("parameters", f"{result.parameters:,}"))
+    if curve:
+        facts.append(("time", duration(curve[-1].seconds)))
+        facts.append(("memory", f"{memory(max(record.peak_memory for record in curve))} at most"))
+    return facts
+
+
+def _settings(settings: Any) -> str:
+    """Settings in a line."""
+    values = settings.model_dump().items()
+    return ", ".join(f"{name} {'none' if v is None else v}" for name, v in values)
+
+
+def _chart(curve: Sequence[EpochRecord], ascii_only: bool) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("epoch", "train", "valid", "test", "rate", "time"):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    losses = [record.valid for record in curve if math.isfinite(record.valid)]
+    best = min(losses, default=math.nan)
+    for record in _some(curve):
+        table.add_row(
+            f"{record.epoch:,}",
+            *(perplexity(loss) for loss in (record.train, record.valid, record.test)),
+            f"{record.learning_rate:.3g}",
+            duration(record.seconds),
+            _bar(record.valid, losses, "#" if ascii_only else "━"),
+            "best" if record.valid == best else "averaged" if record.averaged else "",
+        )
+    return table
+
+
+def _some(curve: Sequence[EpochRecord]) -> list[EpochRecord]:
+    """Evenly spread epochs of a long curve; the first, the best and the last are among them."""
+    if len(curve) <= MOST_ROWS:
+        return list(curve)
+    places = {round(i * (len(curve) - 1) / (MOST_ROWS - 1)) for i in range(MOST_ROWS)}
+    finite = [place for place, record in enumerate(curve) if math.isfinite(record.valid)]
+    places |= {min(finite, key=lambda place: curve[place].valid)} if finite else set()
+    return [curve[place] for place in sorted(places)]
+
+
+def _bar(loss: float, losses: Sequence[float], mark: str) -> str:
+    """A bar that is full for the worst perplexity and short for the best.
+
+    Losses are logarithms of perplexities already.
+
+    >>> [_bar(loss, [4.0, 5.0, 6.0], "#") for loss in (6.0, 5.0, 4.0)]
+    ['########################', '#############', '##']
+    """
+    if not math.isfinite(loss):
+        return ""
+    low, high = min(losses), max(losses)
+    part = (loss - low) / (high - low) if high > low else 1.0
+    return mark * round(2 + part * (BAR - 2))
+
+
+def _next(folder: RunFolder, curve: Sequence[EpochRecord]) -> list[str]:
+    lines = []
+    if folder.state in ("stopped", "killed"):
+        lines.append(f"go on:    {command('train --resume', folder.path)}")
+    if curve:
+        lines.append(f"evaluate: {command('evaluate', folder.path, '--words')}")
+        lines.append(f"plot:     {command('runs plot', folder.path)}")
+    return lines

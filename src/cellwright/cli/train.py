@@ -1,0 +1,297 @@
+"""`cellwright train`: train a language model around a cell, or go on with a run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cellwright.cell import Cell
+from cellwright.cell.errors import UserError
+from cellwright.cli import sources
+from cellwright.cli.errors import INTERRUPTED
+from cellwright.cli.figures import duration, loss, memory, perplexity
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.runs.options import command
+
+if TYPE_CHECKING:
+    from cellwright.run import Recipe, Run, RunFolder
+    from cellwright.tasks import EpochDone, Result, StepDone
+
+EXAMPLES = examples(
+    ("the recipes that come with cellwright", "cellwright train --list-recipes"),
+    (
+        "a small GRU on the text that comes with Python",
+        "cellwright train gru --set model.hidden=32 --set training.epochs=1 --name gru",
+    ),
+    ("the same again in a file, with another seed", "cp runs/gru/recipe.toml short.toml"),
+    ("", "cellwright train lstm --recipe short.toml --seed 1 --name lstm"),
+)
+
+
+def run(
+    cell: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CELL", help="A name from the zoo, a file of any format, or - for input."
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="builtin, ptb, wikitext-2, wikitext-103, or a folder. Default: the recipe's.",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE", help="How to train. Default: a laptop recipe that fits the data."
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Another setting, as training.epochs=3. May be given again.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides all that is drawn.")] = 0,
+    out: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="The folder of runs.")
+    ] = Path("runs"),
+    name: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Of the run. Default: cell, data, recipe and time."),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="How many to use. Default: as many as cores."),
+    ] = None,
+    tensorboard: Annotated[
+        bool, typer.Option("--tensorboard", help="Write events for TensorBoard as well.")
+    ] = False,
+    checkpoint_every: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", min=0.0, help="Between checkpoints within an epoch."),
+    ] = 60.0,
+    resume: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Go on with this run, by its folder or name."),
+    ] = None,
+    list_recipes: Annotated[bool, typer.Option("--list-recipes", help="Show the recipes.")] = False,
+) -> None:
+    """Train a language model around a cell.
+
+    A run is a folder with everything in it: the cell, the recipe, the curve,
+    the best weights. Ctrl-C saves it and stops, and so does the end of a
+    batch job (SIGTERM); 'cellwright train --resume RUN' goes on as if nothing
+    had been, to the same weights bit for bit. So it does after a crash, from
+    the last checkpoint.
+
+    On a terminal there are bars; elsewhere a line for each epoch. A cell whose
+    loss diverges is a result, not an error.
+    """
+    if list_recipes:
+        _print_recipes()
+    elif resume is not None:
+        new = {
+            "CELL": cell, "--data": data, "--recipe": recipe, "--set": settings, "--name": name,
+            "--threads": threads, "--seed": seed or None,
+        }  # fmt: skip
+        _refuse(new)
+        _train(_reopened(resume, out), tensorboard, checkpoint_every, resumed=True)
+    elif cell is None:
+        raise typer.BadParameter("a CELL is missing, or --resume RUN; as in: cellwright train lstm")
+    else:
+        started = _fresh(_one_cell(cell), data, recipe, settings or [], seed, out, name, threads)
+        _train(started, tensorboard, checkpoint_every, resumed=False)
+
+
+# -- what to train -----------------------------------------------------------------------------
+
+
+def _refuse(options: dict[str, Any]) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(
+            f"--resume goes on with a run as it was started; leave out {', '.join(given)}"
+        )
+
+
+def _one_cell(name: str) -> Cell:
+    loaded = sources.load([name])
+    if len(loaded) != 1:
+        raise typer.BadParameter(f"{name} has {len(loaded)} cells, and a run trains one")
+    return loaded[0].cell
+
+
+def _reopened(path: str, runs: Path) -> Run:
+    from cellwright.cli.data.progress import bar
+    from cellwright.run import reopen
+
+    with bar() as progress:
+        run = reopen(path, runs=runs, progress=progress)
+    for difference in run.folder.info.differences():
+        note = f"{difference}: the last bits may come out differently"
+        stderr().print(printable(note), style="yellow", soft_wrap=True)
+    return run
+
+
+def _fresh(
+    cell: Cell,
+    data: str | None,
+    recipe: str | None,
+    settings: list[str],
+    seed: int,
+    out: Path,
+    name: str | None,
+    threads: int | None,
+) -> Run:
+    from cellwright.cli.data.progress import bar
+    from cellwright.run import fresh_run
+
+    path = None if name is None else _named(out, name)
+    with bar() as progress:
+        chosen = _chosen_recipe(data, recipe, settings, progress)
+        if threads is not None:
+            import torch
+
+            torch.set_num_threads(threads)
+        return fresh_run(cell, chosen, seed, data=data, runs=out, path=path, progress=progress)
+
+
+def _chosen_recipe(
+    data: str | None, recipe: str | None, settings: list[str], progress: Any
+) -> Recipe:
+    """The recipe that was named, or else one for a text of this size."""
+    from cellwright.data import load
+    from cellwright.run import load_recipe
+    from cellwright.run.laptop import laptop_recipe
+
+    if recipe is not None:
+        return load_recipe(recipe, settings)
+    wanted = load_recipe(laptop_recipe(0), settings).data if data is None else data
+    corpus = load(wanted, progress=progress)
+    tokens = len(corpus.train)
+    name = laptop_recipe(tokens)
+    note = f"no recipe was named: {name} fits a text of {tokens:,} tokens"
+    stdout().print(note, style="dim", soft_wrap=True)
+    return load_recipe(name, settings)
+
+
+def _named(out: Path, name: str) -> Path:
+    if not name.strip(". ") or Path(name).name != name or "\0" in name:
+        raise typer.BadParameter(f"{name!r} is no name for a run's folder; --out says where it is")
+    return out / name
+
+
+# -- training ----------------------------------------------------------------------------------
+
+
+def _train(run: Run, tensorboard: bool, checkpoint_every: float, *, resumed: bool) -> None:
+    from cellwright.cli.train_progress import shown
+    from cellwright.run import RunError, Stopped, train
+    from cellwright.run.curves import curve_of
+
+    folder = run.folder
+    _print_start(folder, resumed)
+    latest: list[StepDone | EpochDone] = []
+    go_on = command("train --resume", folder.path)
+    earlier = curve_of(folder) if resumed else ()
+    try:
+        with shown(folder.info.recipe.training.epochs, earlier) as show:
+
+            def watch(event: StepDone | EpochDone) -> None:
+                latest[:] = [event]
+                show(event)
+
+            result = train(
+                folder,
+                run.training,
+                watch=watch,
+                checkpoint_seconds=checkpoint_every,
+                tensorboard=tensorboard,
+            )
+    except Stopped as stop:
+        _print_stop(f"stopped {_where(latest)}; everything is saved", go_on)
+        raise typer.Exit(128 + stop.signal) from None
+    except KeyboardInterrupt:
+        _print_stop("interrupted at once; saved is the last checkpoint", go_on)
+        raise typer.Exit(INTERRUPTED) from None
+    except UserError as error:
+        raise RunError(f"{error}\nonce that is put right: {go_on}") from None
+    _print_result(folder, result)
+
+
+def _where(latest: list[StepDone | EpochDone]) -> str:
+    from cellwright.tasks.results import EpochDone
+
+    if not latest:
+        return "before the first step"
+    event = latest[0]
+    if isinstance(event, EpochDone):
+        return f"after epoch {event.record.epoch:,}"
+    return f"in epoch {event.epoch:,}, after step {event.step:,} of {event.steps:,}"
+
+
+# -- what is printed ---------------------------------------------------------------------------
+
+
+def _print_recipes() -> None:
+    from cellwright.run import load_recipe, recipe_names
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("recipe", style="cyan", no_wrap=True)
+    table.add_column("data", no_wrap=True)
+    table.add_column("epochs", justify="right", no_wrap=True)
+    table.add_column("what for", overflow="fold")
+    for name in recipe_names():
+        recipe = load_recipe(name)
+        table.add_row(name, recipe.data, f"{recipe.training.epochs:,}", recipe.description)
+    stdout().print(table)
+
+
+def _print_start(folder: RunFolder, resumed: bool) -> None:
+    info = folder.info
+    what = f"{info.cell.name or info.cell.id} on {info.data.name}"
+    threads = count(info.threads, "thread")
+    how = f"recipe {info.recipe.name}, seed {info.seed}, {threads}"
+    stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
+    place = f"{'going on in' if resumed else 'into'} {folder.path}"
+    stdout().print(printable(place), soft_wrap=True)
+
+
+def _print_stop(line: str, go_on: str) -> None:
+    stderr().print(line, style="yellow", soft_wrap=True)
+    stderr().print(printable(f"go on: {go_on}"), soft_wrap=True)
+
+
+def _print_result(folder: RunFolder, result: Result) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    if result.status == "ok":
+        ended = "finished"
+    else:
+        ended = f"diverged in epoch {len(result.curve) + 1}: {result.status}"
+    table.add_row("status", ended)
+    if result.best_epoch is not None:
+        best = f"valid {perplexity(result.valid)}, test {perplexity(result.test)}"
+        of = f"epoch {result.best_epoch:,} of {len(result.curve):,}"
+        table.add_row("perplexity", f"{best} ({of}; {loss(result.valid)} nats a word)")
+    table.add_row("parameters", f"{result.parameters:,}")
+    table.add_row("time", duration(result.seconds))
+    table.add_row("memory", f"{memory(result.peak_memory)} at most")
+    table.add_row("run", printable(str(folder.path)))
+    if result.best_epoch is not None:
+        table.add_row("next", printable(command("evaluate", folder.path, "--words")))
+        table.add_row("", printable(command("runs plot", folder.path)))
+    else:
+        table.add_row("next", printable(command("runs show", folder.path)))
+    stdout().print()
+    stdout().print(table)

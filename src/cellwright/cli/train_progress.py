@@ -1,0 +1,177 @@
+"""What a training shows while it goes on: a line for each epoch, and bars on a terminal."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cellwright.cli.figures import clock, duration, perplexity
+from cellwright.cli.output import stdout
+
+if TYPE_CHECKING:
+    from cellwright.tasks.results import EpochDone, EpochRecord, StepDone
+
+    Event = StepDone | EpochDone
+    Watch = Callable[[Event], None]
+
+WINDOW = 100
+"""How many steps the shown speed and perplexity are a mean of."""
+
+REFRESH_SECONDS = 0.2
+"""The time between two drawings of the bars."""
+
+HEADING = "epoch      train      valid       test        time   (perplexities)"
+
+
+class Pace:
+    """How fast a training goes and how it does, from the steps that this process has seen.
+
+    Args:
+        epochs: how many there will be at most.
+        earlier: the epochs that ended in earlier processes.
+    """
+
+    def __init__(self, epochs: int, earlier: Sequence[EpochRecord] = ()) -> None:
+        self.epochs = epochs
+        self.step: StepDone | None = None
+        self.best: EpochRecord | None = None
+        self._earlier = earlier
+        self._recent: deque[tuple[int, float, float]] = deque(maxlen=WINDOW)
+        self._measuring = 0.0  # seconds after the last step of an epoch
+
+    def add_step(self, event: StepDone) -> None:
+        """Take in a step."""
+        if self.step is None:
+            finite = [r for r in self._earlier if r.epoch < event.epoch and math.isfinite(r.valid)]
+            self.best = min(finite, key=lambda record: record.valid, default=None)
+        seconds = event.tokens / event.tokens_per_second
+        self._recent.append((event.tokens, seconds, event.loss))
+        self.step = event
+
+    def add_epoch(self, event: EpochDone) -> None:
+        """Take in an epoch's end."""
+        if event.best:
+            self.best = event.record
+        if self.step is not None:
+            self._measuring = event.record.seconds - self.step.seconds
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Over the last steps."""
+        return self._tokens / sum(seconds for _, seconds, _ in self._recent)
+
+    @property
+    def loss(self) -> float:
+        """Nats per word over the last steps of training."""
+        return sum(tokens * loss for tokens, _, loss in self._recent) / self._tokens
+
+    @property
+    def epoch_left(self) -> float:
+        """Seconds until the current epoch is measured."""
+        assert self.step is not None
+        return (self.step.steps - self.step.step) * self._step_seconds + self._measuring
+
+    @property
+    def run_left(self) -> float:
+        """Seconds until all epochs are over."""
+        assert self.step is not None
+        whole = self.step.steps * self._step_seconds + self._measuring
+        return self.epoch_left + (self.epochs - self.step.epoch) * whole
+
+    @property
+    def done(self) -> float:
+        """The part of all steps that is done."""
+        assert self.step is not None
+        return (self.step.epoch - 1 + self.step.step / self.step.steps) / self.epochs
+
+    @property
+    def _tokens(self) -> int:
+        return sum(tokens for tokens, _, _ in self._recent)
+
+    @property
+    def _step_seconds(self) -> float:
+        return sum(seconds for _, seconds, _ in self._recent) / len(self._recent)
+
+
+@contextmanager
+def shown(epochs: int, earlier: Sequence[EpochRecord] = ()) -> Iterator[Watch]:
+    """Show a training on standard output; what is yielded takes its events.
+
+    On a terminal there are bars below the lines of the epochs; elsewhere only these lines.
+    """
+    from rich.live import Live
+
+    from cellwright.tasks.results import EpochDone
+
+    console = stdout()
+    pace, due = Pace(epochs, earlier), 0.0
+    live = Live(console=console, transient=True, auto_refresh=False)
+    with live if console.is_terminal else nullcontext():
+        console.print(HEADING, style="bold", soft_wrap=True)
+
+        def watch(event: Event) -> None:
+            nonlocal due
+            if isinstance(event, EpochDone):
+                pace.add_epoch(event)
+                console.print(epoch_line(event), soft_wrap=True)
+                return
+            pace.add_step(event)
+            last = event.step == event.steps
+            if console.is_terminal and (last or time.monotonic() >= due):
+                live.update(bars(pace), refresh=True)
+                due = time.monotonic() + REFRESH_SECONDS
+
+        yield watch
+
+
+def epoch_line(event: EpochDone) -> str:
+    """An epoch's figures, below `HEADING`."""
+    record = event.record
+    losses = (record.train, record.valid, record.test)
+    figures = "".join(f"{perplexity(loss):>11}" for loss in losses)
+    notes = ["best"] * event.best + ["averaged weights"] * record.averaged
+    line = f"{record.epoch:>5}{figures}{duration(record.seconds):>12}   {', '.join(notes)}"
+    return line.rstrip()
+
+
+def bars(pace: Pace) -> RenderableType:
+    """The lower lines on a terminal: the epoch, the whole run, and how it does."""
+    from rich.progress_bar import ProgressBar
+
+    step = pace.step
+    assert step is not None
+    grid = Table.grid(padding=(0, 1), expand=True)
+    for ratio in (None, 1, None, None):
+        grid.add_column(ratio=ratio, no_wrap=True)
+    where = f"step {step.step:,} of {step.steps:,}" if step.step < step.steps else "measuring"
+    grid.add_row(
+        f"epoch {step.epoch:,} of {pace.epochs:,}",
+        ProgressBar(step.steps, step.step),
+        where,
+        f"{clock(pace.epoch_left):>7} left",
+    )
+    grid.add_row(
+        "whole run",
+        ProgressBar(1.0, pace.done),
+        f"{pace.done:.1%}",
+        f"{clock(pace.run_left):>7} left",
+    )
+    best = "none yet"
+    if pace.best is not None:
+        best = f"{perplexity(pace.best.valid)} (epoch {pace.best.epoch:,})"
+    facts = Text.assemble(
+        (f"{pace.tokens_per_second:,.0f}", "bold"),
+        " tokens/s   perplexity ",
+        (perplexity(pace.loss), "bold"),
+        "   best valid ",
+        (best, "bold"),
+    )
+    return Group(grid, facts)
