@@ -6,8 +6,11 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from cellwright import Cell
 from cellwright.search.ask_tell import Method, Outcome, Trial
+from cellwright.spaces import Pool, Space
 
 Evaluate = Callable[[Trial], Outcome]
 
@@ -19,6 +22,21 @@ def loss(cell: Cell) -> float:
     """
     relus = sum(node.op == "relu" for node in cell.nodes)
     return len(cell.nodes) - 4.0 * relus - 0.5 * cell.depth
+
+
+def plain_pool(space: Space, cells: int) -> Pool:
+    """Different cells with features that need no package: how often each operation occurs."""
+    rng = np.random.default_rng(0)
+    found: dict[str, Cell] = {}
+    while len(found) < cells:
+        cell = space.sample(rng)
+        found[cell.id] = cell
+    ops = ("tanh", "relu", "sigmoid", "identity")
+    features = [
+        [*(sum(node.op == op for node in cell.nodes) for op in ops), cell.depth]
+        for cell in found.values()
+    ]
+    return Pool(list(found.values()), features)
 
 
 def evaluate(trial: Trial) -> Outcome:

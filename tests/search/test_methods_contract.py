@@ -9,20 +9,24 @@ from functools import partial
 from typing import Any
 
 import pytest
-from synthetic import described, evaluate, often_failing, work
+from synthetic import described, evaluate, often_failing, plain_pool, work
 
 from cellwright.cell.errors import UserError
 from cellwright.search.aging_evolution import AgingEvolution
 from cellwright.search.ask_tell import Method, Outcome, SearchError, Trial, run
 from cellwright.search.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.bayesian_optimization import BayesianOptimization
 from cellwright.search.hyperband import Hyperband
 from cellwright.search.local_search import LocalSearch
 from cellwright.search.methods import METHODS, method, restore
 from cellwright.search.random_search import RandomSearch
+from cellwright.search.smac_search import SmacSearch
+from cellwright.search.tpe import Tpe
 from cellwright.spaces import Enas, Fenas
 
 ENAS = Enas(nodes=5)
 FENAS = Fenas(nodes=9)
+POOL = plain_pool(ENAS, 60)
 
 Make = Callable[..., Method]
 MAKERS: dict[str, Make] = {
@@ -40,9 +44,19 @@ MAKERS: dict[str, Make] = {
     "asynchronous hyperband": partial(AsynchronousHyperband, ENAS, epochs=27, brackets=3),
     "asynchronous hyperband, lag": partial(AsynchronousHyperband, ENAS, epochs=9, lag=8),
     "local search": partial(LocalSearch, ENAS, neighbours=8, patience=1),
+    "tpe": partial(Tpe, ENAS, startup=10),
+    "tpe, no lag": partial(Tpe, FENAS, startup=10, lag=None),
+    "tpe on a pool": partial(Tpe, POOL, startup=10),
+    "bayesian optimisation": partial(
+        BayesianOptimization, POOL, initial=10, batch=8, regressors=4, trees=10
+    ),
+    "smac": partial(SmacSearch, POOL, initial=10),
 }
+PACKAGES = {"tpe": "optuna", "bayesian-optimization": "xgboost", "smac": "smac"}
+"""What some methods need."""
+
 ORDER_COUNTS = {
-    "evolution, no lag", "hyperband, overlapping", "asha", "asynchronous hyperband"
+    "evolution, no lag", "hyperband, overlapping", "asha", "asynchronous hyperband", "tpe, no lag"
 }  # fmt: skip
 """The methods whose trials depend on who ends first."""
 
@@ -50,13 +64,22 @@ FEW_OPEN = {"evolution, one by one"}
 TRIALS = 45
 
 
+def maker(name: str) -> Make:
+    """The maker, or the test is skipped where its package is missing."""
+    found = MAKERS[name]
+    package = PACKAGES.get(found.func.name)  # type: ignore[attr-defined]
+    if package is not None:
+        pytest.importorskip(package, reason=f"{package} is not installed (extra: search)")
+    return found
+
+
 @pytest.fixture(params=list(MAKERS))
 def make(request: pytest.FixtureRequest) -> Make:
-    return MAKERS[request.param]
+    return maker(request.param)
 
 
 def test_every_method_is_tested() -> None:
-    assert {maker.func.name for maker in MAKERS.values()} == set(METHODS)  # type: ignore[attr-defined]
+    assert {made.func.name for made in MAKERS.values()} == set(METHODS)  # type: ignore[attr-defined]
 
 
 def test_trials_are_numbered_cells_of_the_space(make: Make) -> None:
@@ -85,16 +108,17 @@ def test_outcomes_may_come_in_any_order(make: Make) -> None:
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in ORDER_COUNTS])
 def test_trials_do_not_depend_on_the_workers(name: str) -> None:
-    one = described(work(MAKERS[name](seed=3), TRIALS, 1))
+    make = maker(name)
+    one = described(work(make(seed=3), TRIALS, 1))
     for workers in (2, 8):
         for seed in (0, 1):
-            other = work(MAKERS[name](seed=3), TRIALS, workers, random.Random(seed))
+            other = work(make(seed=3), TRIALS, workers, random.Random(seed))
             assert described(other) == one
 
 
 @pytest.mark.parametrize("name", sorted(ORDER_COUNTS))
 def test_these_do_depend_on_the_workers_and_say_so(name: str) -> None:
-    made = MAKERS[name]
+    made = maker(name)
     one = described(work(made(seed=3), TRIALS, 1))
     assert one == described(work(made(seed=3), TRIALS, 1))
     assert one != described(work(made(seed=3), TRIALS, 8, random.Random(0)))
@@ -102,7 +126,7 @@ def test_these_do_depend_on_the_workers_and_say_so(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(MAKERS))
 def test_many_trials_can_be_open(name: str) -> None:
-    made = MAKERS[name](seed=4)
+    made = maker(name)(seed=4)
     asked: list[Trial] = []
     while len(asked) < 20 and (trial := made.ask()) is not None:
         asked.append(trial)
@@ -193,6 +217,9 @@ def test_a_state_is_of_one_method_and_one_space(make: Make) -> None:
         ("hyperband", {"rounds": 0}, "rounds must be a whole number"),
         ("asynchronous-hyperband", {"epochs": 9, "brackets": 4}, "brackets must be .* 1 to 3"),
         ("local-search", {"neighbours": 0}, "neighbours must be a whole number"),
+        ("tpe", {"startup": 0}, "startup must be a whole number"),
+        ("bayesian-optimization", {}, "give it a pool"),
+        ("smac", {}, "give it a pool"),
     ],
 )
 def test_mistakes_are_named(name: str, settings: dict[str, Any], message: str) -> None:

@@ -8,9 +8,12 @@ from typing import Any
 from cellwright.search.aging_evolution import AgingEvolution
 from cellwright.search.ask_tell import Method
 from cellwright.search.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.bayesian_optimization import BayesianOptimization
 from cellwright.search.hyperband import Hyperband
 from cellwright.search.local_search import LocalSearch
 from cellwright.search.random_search import RandomSearch
+from cellwright.search.smac_search import SmacSearch
+from cellwright.search.tpe import Tpe
 from cellwright.spaces import Space
 from cellwright.spaces.settings import check_names, find
 
@@ -21,6 +24,9 @@ METHODS: dict[str, type[Method]] = {
         AgingEvolution,
         Hyperband,
         AsynchronousHyperband,
+        Tpe,
+        BayesianOptimization,
+        SmacSearch,
         LocalSearch,
     )
 }

@@ -78,8 +78,11 @@ class Pool(Space):
         require(self, cell)
         return self._places[cell.id]
 
-    def nearest(self, point: npt.ArrayLike, without: int | None = None) -> int:
-        """The place of the cell whose features are nearest to `point`; the first of equals."""
+    def nearest(self, point: npt.ArrayLike, without: Sequence[int] = ()) -> int:
+        """The place of the cell whose features are nearest to `point`; the first of equals.
+
+        Cells at the places `without` do not count.
+        """
         target = np.asarray(point, dtype=np.float64)
         features = self.features
         if self.distance == "cosine":
@@ -88,8 +91,7 @@ class Pool(Space):
             far = 1 - np.divide(products, lengths, out=np.zeros_like(products), where=lengths > 0)
         else:
             far = np.linalg.norm(features - target, axis=1)
-        if without is not None:
-            far[without] = np.inf
+        far[list(without)] = np.inf
         return int(far.argmin())
 
     # -- as a space --------------------------------------------------------------------
@@ -116,7 +118,7 @@ class Pool(Space):
             if found != place:
                 return self.cells[found]
             noise *= 2
-        return self.cells[self.nearest(features[place], without=place)]  # features all alike
+        return self.cells[self.nearest(features[place], without=[place])]  # features all alike
 
     def contains(self, cell: Cell) -> bool:
         return cell.id in self._places
