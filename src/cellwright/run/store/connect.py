@@ -17,7 +17,10 @@ _BUSY_SECONDS = 60
 """How long a writer waits for another one. Transactions here take milliseconds."""
 
 WRITES = "cellwright_writes"
-"""The execution option of connections that will write."""
+"""The execution option of connections that will write: how soon the disk has to have it, by the
+words that SQLite has for that."""
+
+AT_ONCE, SOON = "FULL", "NORMAL"
 
 # A server notices within a minute that a machine has vanished, instead of after two hours.
 _KEEP_ALIVE = (
@@ -94,7 +97,6 @@ def _sqlite(url: URL, create: bool) -> Engine:
         cursor = connection.cursor()
         for statement in (
             "PRAGMA journal_mode = WAL",  # readers and the writer do not wait for each other
-            "PRAGMA synchronous = FULL",  # what was written survives a power cut too
             "PRAGMA foreign_keys = ON",
         ):
             cursor.execute(statement)
@@ -104,8 +106,10 @@ def _sqlite(url: URL, create: bool) -> Engine:
     def begin(connection: Connection) -> None:
         # A transaction that reads first and writes later could find that another has written in
         # between, and fail; so those that write say so at once.
-        writes = connection.get_execution_options().get(WRITES, False)
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        writes = connection.get_execution_options().get(WRITES)
+        if writes is not None:
+            connection.exec_driver_sql(f"PRAGMA synchronous = {writes}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes is not None else "BEGIN")
 
     return engine
 

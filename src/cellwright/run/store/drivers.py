@@ -73,7 +73,7 @@ def renew(store: Store, driver: Driver, slots: int) -> bool:
         _insert(connection, driver, slots)
         return False
 
-    return store.write(beat)
+    return store.write(beat, soon=True)
 
 
 def leave_study(store: Store, driver: Driver) -> None:

@@ -116,7 +116,7 @@ def write_step(connection: Connection, study_id: int, leader: str, step: Step) -
 
 
 def _insert(connection: Connection, study_id: int, new: Sequence[NewTrial]) -> None:
-    known = _keep_cells(connection, {item.cell_id: item.trial["cell"] for item in new})
+    known = _keep_cells(connection, {item.cell_id: item.trial["cell"] for item in reversed(new)})
     at = now(connection)
     rows = [
         {

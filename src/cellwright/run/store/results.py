@@ -69,6 +69,8 @@ def _number(name: str, value: Any) -> float | None:
 
 def _count(name: str, value: Any) -> int | None:
     number = _number(name, value)
+    if number is not None and not 0 <= number < 2**63:
+        raise ValueError(f"an outcome's {name} is a count, not {shown(value)}")
     return None if number is None else int(number)
 
 

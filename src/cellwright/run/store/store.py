@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, exc, text
 
-from cellwright.run.store.connect import POSTGRESQL, WRITES, connect, parse
+from cellwright.run.store.connect import AT_ONCE, POSTGRESQL, SOON, WRITES, connect, parse
 from cellwright.run.store.errors import passing, translated
 from cellwright.run.store.migrations import is_newest, migrate
 
@@ -38,13 +38,18 @@ class Store:
         """What `action` gives, which sees the store as it is at one moment."""
         return self._transact(self._engine, action)
 
-    def write(self, action: Callable[[Connection], Answer]) -> Answer:
+    def write(self, action: Callable[[Connection], Answer], *, soon: bool = False) -> Answer:
         """The same with an `action` that writes: all of it happens, or nothing.
 
         A database may vanish just when it has been told to commit. The action then runs again,
         though its first run counted: actions are such that this does no harm.
+
+        Args:
+            soon: what is written survives any kill, and a power cut a moment later; with SQLite
+                that saves waiting for the disk. For what would just come about again.
         """
-        return self._transact(self._engine.execution_options(**{WRITES: True}), action)
+        how = {WRITES: SOON if soon else AT_ONCE}
+        return self._transact(self._engine.execution_options(**how), action)
 
     def _transact(self, engine: Engine, action: Callable[[Connection], Answer]) -> Answer:
         pause, give_up = _FIRST_PAUSE, time.monotonic() + PATIENCE
@@ -90,7 +95,7 @@ def open_store(place: str | Path, *, create: bool = True) -> Store:
         with engine.begin() as connection:  # to look at a store must not wait for its writers
             ready = is_newest(connection)
         if not ready:
-            with engine.execution_options(**{WRITES: True}).begin() as connection:
+            with engine.execution_options(**{WRITES: AT_ONCE}).begin() as connection:
                 migrate(connection, store)
     except exc.SQLAlchemyError as error:
         engine.dispose()

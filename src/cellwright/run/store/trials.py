@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, func, insert, select, update
 
 from cellwright.run.store.results import checked_result
 from cellwright.run.store.store import now
-from cellwright.run.store.tables import attempts, cells, curves, trials
+from cellwright.run.store.tables import attempts, cells, curves, drivers, trials
 
 WAITING, RUNNING, FINISHED, FAILED = STATES = ("waiting", "running", "finished", "failed")
 
@@ -58,7 +58,13 @@ class Claim:
 def claim(
     connection: Connection, study_id: int, driver_id: str, host: str, most: int
 ) -> list[Claim]:
-    """Take up to `most` waiting trials, the first ones first. Nobody else gets the same."""
+    """Take up to `most` waiting trials, the first ones first. Nobody else gets the same.
+
+    A driver that was removed as dead gets nothing, since nobody would look after its claims.
+    """
+    alive = select(drivers.c.id).where(drivers.c.id == driver_id)
+    if connection.execute(alive.with_for_update(read=True, key_share=True)).first() is None:
+        return []
     query = (
         with_cells(trials.c.study_id == study_id)
         .where(trials.c.told.is_(None), trials.c.state == WAITING)
@@ -103,7 +109,6 @@ def finish(
     connection: Connection,
     claim: Claim,
     result: Mapping[str, Any],
-    *,
     seconds: float | None = None,
     peak_memory: int | None = None,
 ) -> bool:
@@ -163,7 +168,7 @@ def end_attempt(
     failures = row.failures + (ending not in (LOST, STOPPED))
     losses = row.losses + (ending == LOST)
     over = failures > retries.failures or losses > retries.losses
-    text = message.strip()[-_LONGEST_MESSAGE:].replace("\0", "")
+    text = _storable(message)
     values: dict[str, Any] = {
         "state": WAITING,
         "driver_id": None,
@@ -204,6 +209,12 @@ def _claimed(row: Any, attempt: int) -> Claim:
 
 def _is_open(trial_id: int, attempt: int, *states: str) -> ColumnElement[bool]:
     return (trials.c.id == trial_id) & (trials.c.attempt == attempt) & trials.c.state.in_(states)
+
+
+def _storable(message: str) -> str:
+    """The message without what databases do not take, and not too long."""
+    text = message.strip()[:_LONGEST_MESSAGE].replace("\0", "")
+    return text.encode("utf-8", "replace").decode()
 
 
 def _note_end(

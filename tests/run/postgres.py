@@ -1,0 +1,95 @@
+"""A PostgreSQL server of our own, for as long as tests need it.
+
+It listens on the loopback address only, and its files are in a temporary folder. PostgreSQL does
+not run as root; there another user runs it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+
+class NoServerError(Exception):
+    """Why there is none."""
+
+
+def programs() -> Path:
+    """The folder that has PostgreSQL's programs."""
+    found = shutil.which("initdb")
+    places = [Path(found).resolve().parent] if found else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for place in places:
+        if (place / "initdb").exists() and (place / "pg_ctl").exists():
+            return place
+    raise NoServerError("PostgreSQL is not installed (initdb is not to be found)")
+
+
+def command_as() -> tuple[list[str], int, int]:
+    """What to put before a command so that it does not run as root, and who owns its files."""
+    if os.getuid() != 0:
+        return [], os.getuid(), os.getgid()
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            user = pwd.getpwnam(name)
+            if shutil.which("runuser"):
+                return ["runuser", "-u", name, "--"], user.pw_uid, user.pw_gid
+    raise NoServerError("PostgreSQL does not run as root, and 'runuser' is missing")
+
+
+@contextlib.contextmanager
+def server() -> Iterator[str]:
+    """The URL of the server's first database, while this is entered."""
+    if importlib.util.find_spec("psycopg") is None:
+        raise NoServerError("psycopg is not installed")
+    place, (before, user, group) = programs(), command_as()
+    folder = Path(tempfile.mkdtemp(prefix="cellwright-postgres-"))
+    try:
+        os.chown(folder, user, group)
+        data, log = folder / "data", folder / "log"
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        settings = (
+            f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= "
+            "-c fsync=off -c full_page_writes=off -c max_connections=60 -c shared_buffers=32MB"
+        )
+        initdb = [place / "initdb", "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8"]
+        _run([*before, *initdb, "--no-sync", "--no-instructions"], folder)
+        ctl = [*before, place / "pg_ctl", "-D", data]
+        _run([*ctl, "-l", log, "-w", "-t", "60", "-o", settings, "start"], folder)
+        try:
+            yield f"postgresql://tester@127.0.0.1:{port}/postgres"
+        finally:
+            _run([*ctl, "-m", "immediate", "stop"], folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def emptied(url: str) -> str:
+    """The same database without anything in it. (A new one for each test takes longer.)"""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    return url
+
+
+def _run(command: list[object], folder: Path) -> None:
+    """Run a command to its end. Its output goes to a file: a server that it leaves behind would
+    keep a pipe open."""
+    with open(folder / "output", "wb") as output:
+        words = [str(word) for word in command]
+        done = subprocess.run(words, stdout=output, stderr=output, cwd="/", check=False)
+    if done.returncode:
+        said = (folder / "output").read_text(errors="replace").strip().splitlines() or ["?"]
+        raise NoServerError(f"PostgreSQL does not start: {said[-1]}")
