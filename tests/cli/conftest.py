@@ -5,13 +5,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from cellwright.cli import app
+from run.support import SETTINGS, write_corpus
+
+SHORT = [word for setting in (*SETTINGS, "training.epochs=2") for word in ("--set", setting)]
+"""Settings of a training that takes a moment."""
 
 
 class Outcome:
@@ -71,3 +75,36 @@ def shell(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..
         return Outcome(done.returncode, done.stdout.decode("utf-8", "replace"), err)
 
     return shell
+
+
+@pytest.fixture
+def corpus(folder: Path) -> Path:
+    """A corpus of a few hundred words, in the folder `text`."""
+    return write_corpus(folder / "text")
+
+
+@pytest.fixture
+def short(run, corpus: Path) -> Iterator[Callable[..., Outcome]]:
+    """Train for two short epochs."""
+    import torch
+
+    def train(cell: str, *arguments: str) -> Outcome:
+        outcome: Outcome = run("train", cell, "--data", "text", *SHORT, *arguments)
+        return outcome
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)  # so little work is slower on more
+    yield train
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def trained(short) -> Callable[..., Path]:
+    """Train, and be sure that it went well; the run's folder."""
+
+    def train(cell: str, name: str, *arguments: str) -> Path:
+        outcome = short(cell, "--name", name, *arguments)
+        assert outcome.code == 0, outcome.err
+        return Path("runs", name)
+
+    return train

@@ -97,7 +97,8 @@ def run(
         tables.print_compared_classes(found, other)
         tables.print_compared_words(found, other, top, least)
     if json_file is not None:
-        stdout().print(printable(f"\n{json_file}"), soft_wrap=True)
+        stdout().print()
+        stdout().print(printable(json_file), soft_wrap=True)
 
 
 # -- measuring ---------------------------------------------------------------------------------
@@ -144,13 +145,13 @@ def _words_bar(what: str) -> Iterator[Watch]:
 
 
 def _document(found: Evaluation, other: Evaluation | None) -> dict[str, Any]:
-    document = {"run": _figures(found), "words": _words(found)}
-    if other is not None:
-        document["against"] = _figures(other)
-        for row, value in zip(document["words"], _words(other), strict=True):
-            row["loss_against"] = value["loss"]
-            row["difference"] = (row["loss"] - value["loss"]) / row["count"]
-    return document
+    words = _words(found)
+    if other is None:
+        return {"run": _figures(found), "words": words}
+    for row, against in zip(words, _words(other), strict=True):
+        row["loss_against"] = against["loss"]
+        row["difference"] = (row["loss"] - against["loss"]) / row["count"]
+    return {"run": _figures(found), "against": _figures(other), "words": words}
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:

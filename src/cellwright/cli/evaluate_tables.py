@@ -13,6 +13,8 @@ from cellwright.cli.output import printable, stdout
 if TYPE_CHECKING:
     from cellwright.run.trained import Evaluation
 
+BY_FREQUENCY = "by how often the training text has a word"
+
 
 def print_summary(found: Evaluation) -> None:
     """A model's perplexity on a text."""
@@ -47,9 +49,7 @@ def print_classes(found: Evaluation) -> None:
     from cellwright.tasks.words import by_frequency
 
     words = found.words
-    table = _table("by how often the training text has a word", "in training", "words")
-    for name in ("here", "share", "loss", "share of loss"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _table("in training", "words", "here", "of text", "loss", "of loss")
     for group in by_frequency(words):
         table.add_row(
             group.label,
@@ -59,7 +59,7 @@ def print_classes(found: Evaluation) -> None:
             loss(group.mean),
             share(group.loss, words.losses.sum()),
         )
-    _print_table(table)
+    _print_table(BY_FREQUENCY, table)
 
 
 def print_costliest(found: Evaluation, top: int) -> None:
@@ -67,16 +67,14 @@ def print_costliest(found: Evaluation, top: int) -> None:
     from cellwright.tasks.words import costliest
 
     words = found.words
-    table = _table("the words that cost most in all", "word", "in training")
-    for name in ("here", "loss", "share of loss"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = _table("word", "in training", "here", "loss", "of loss")
     for word in costliest(words, top).tolist():
         table.add_row(
             *_counts(found, word),
             loss(words.means[word]),
             share(words.losses[word], words.losses.sum()),
         )
-    _print_table(table)
+    _print_table("the words that cost most in all", table)
 
 
 def print_both(found: Evaluation, other: Evaluation) -> None:
@@ -103,9 +101,8 @@ def print_compared_classes(found: Evaluation, other: Evaluation) -> None:
     from cellwright.tasks.words import by_frequency
 
     whole = found.words.losses.sum() - other.words.losses.sum()
-    table = _table("by how often the training text has a word", "in training", "words")
-    for name in ("here", "share", "loss", "against", "difference", "share of difference"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = ("here", "of text", "loss", "against", "difference", "of change")
+    table = _table("in training", "words", *columns)
     pairs = zip(by_frequency(found.words), by_frequency(other.words), strict=True)
     for group, against in pairs:
         table.add_row(
@@ -118,7 +115,7 @@ def print_compared_classes(found: Evaluation, other: Evaluation) -> None:
             _signed(group.mean - against.mean),
             share(group.loss - against.loss, whole),
         )
-    _print_table(table)
+    _print_table(BY_FREQUENCY, table)
 
 
 def print_compared_words(found: Evaluation, other: Evaluation, top: int, least: int) -> None:
@@ -133,13 +130,11 @@ def print_compared_words(found: Evaluation, other: Evaluation, top: int, least: 
         (f"the words with the best improvements{times}", improved),
         ("the most frequent words", frequent),
     ):
-        table = _table(title, "word", "in training")
-        for name in ("here", "loss", "against", "difference"):
-            table.add_column(name, justify="right", no_wrap=True)
+        table = _table("word", "in training", "here", "loss", "against", "difference")
         for word in chosen.tolist():
             losses = (loss(entry.words.means[word]) for entry in (found, other))
             table.add_row(*_counts(found, word), *losses, _signed(change[word]))
-        _print_table(table)
+        _print_table(title, table)
 
 
 def _signed(value: float) -> str:
@@ -152,16 +147,16 @@ def _counts(found: Evaluation, word: int) -> tuple[str, str, str]:
     return printable(words.vocabulary.token(word)), f"{trained:,}", f"{here:,}"
 
 
-def _table(title: str, first: str, second: str) -> Table:
-    table = Table(
-        box=None, pad_edge=False, header_style="bold", title=title, title_justify="left",
-        title_style="bold cyan",
-    )  # fmt: skip
-    table.add_column(first, overflow="fold")
-    table.add_column(second, justify="right", no_wrap=True)
+def _table(first: str, second: str, *more: str) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column(first, overflow="fold", min_width=13)
+    for name in (second, *more):
+        table.add_column(name, justify="right", no_wrap=True)
     return table
 
 
-def _print_table(table: Table) -> None:
-    stdout().print()
-    stdout().print(table if table.row_count else f"{table.title}: none")
+def _print_table(title: str, table: Table) -> None:
+    console = stdout()
+    console.print()
+    console.print(title, style="bold cyan", soft_wrap=True)
+    console.print(table if table.row_count else "none")

@@ -87,7 +87,7 @@ def _facts(
 
     info = folder.info
     first, *counts = info.data.description.splitlines()
-    state = folder.state
+    state: str = folder.state
     if result is not None and result.status != "ok":
         state += f" in epoch {len(result.curve) + 1}: {result.status}"
     facts = [

@@ -1,0 +1,143 @@
+"""`cellwright runs list | show | plot`."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from cellwright.run import RunFolder
+
+
+@pytest.fixture
+def two(trained) -> None:
+    trained("gru", "a")
+    trained("rnn", "b", "--seed", "7")
+
+
+def test_a_list(run, two):
+    lines = run("runs", "list").out.splitlines()
+    assert lines[0].split() == ["name", "state", "cell", "data", "seed", "epochs", "valid", "test",
+                                "time"]  # fmt: skip
+    best = RunFolder.open("runs/b").result()
+    assert lines[2].split()[:9] == [
+        "b", "finished", "rnn", "text", "7", "2", "of", "2", f"{best.perplexity:.1f}",
+    ]  # fmt: skip
+    rows = json.loads(run("runs", "list", "runs", "--json").out)
+    assert [row["name"] for row in rows] == ["a", "b"]
+    assert rows[1]["valid"] == best.valid
+
+
+def test_what_is_no_run_is_left_out_and_said(run, two):
+    Path("runs/c").mkdir()
+    Path("runs/a/metrics.jsonl").write_text("nonsense\n{}\n")
+    done = run("runs", "list")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["b"]
+    assert "left out: runs/c is not a run" in done.err
+    assert "left out: runs/a/metrics.jsonl, line 1: not a record" in done.err
+
+
+def test_states(run, two, monkeypatch: pytest.MonkeyPatch):
+    info = Path("runs/a/run.json")
+    for written, shown in (("running", "killed"), ("stopped", "stopped")):
+        info.write_text(re.sub('"status": "[a-z]+"', f'"status": "{written}"', info.read_text()))
+        assert f"a     {shown}" in run("runs", "list").out
+        assert "go on:    cellwright train --resume runs/a" in run("runs", "show", "a").out
+
+
+def test_no_runs(run, folder: Path):
+    done = run("runs", "list")
+    assert (done.code, done.out) == (1, "")
+    assert "runs: no such folder" in done.err
+    Path("runs").mkdir()
+    assert run("runs", "list").out == "no runs in runs\n"
+    assert json.loads(run("runs", "list", "--json").out) == []
+
+
+def test_a_run_is_shown(run, two):
+    out = run("runs", "show", "a").out
+    result = RunFolder.open("runs/a").result()
+    for part in (
+        "finished, 2 of 2 epochs",
+        "gru, id cdb0c692efc1d7a9",
+        "hidden 6",
+        "epochs 2",
+        f"{result.parameters:,}",
+        f"valid {result.perplexity:.1f}",
+        "cellwright evaluate runs/a --words",
+    ):
+        assert part in out
+    assert len(re.findall(r"^ +\d+ +[\d.]+ +[\d.]+ .*[━#]{2}", out, re.MULTILINE)) == 2
+    narrow = run("runs", "show", "runs/a", width=80).out
+    assert max(map(len, narrow.splitlines())) <= 80
+    document = json.loads(run("runs", "show", "a", "--json").out)
+    assert document["result"]["valid"] == result.valid
+    assert [record["epoch"] for record in document["curve"]] == [1, 2]
+    assert document["recipe"]["training"]["epochs"] == 2
+
+
+def test_of_a_long_curve_some_epochs_are_shown(run, trained):
+    trained("rnn", "long", "--set", "training.epochs=40", "--set", "training.batch=80")
+    out = run("runs", "show", "long").out
+    epochs = [int(found) for found in re.findall(r"^ +(\d+) +[\d.]+ +[\d.]+ ", out, re.MULTILINE)]
+    assert len(epochs) in (15, 16)
+    assert {1, 40, RunFolder.open("runs/long").result().best_epoch} <= set(epochs)
+
+
+def test_a_terminal_without_unicode(shell, two):
+    done = shell("cellwright runs show a", PYTHONIOENCODING="ascii")
+    assert done.code == 0
+    assert "####" in done.out
+
+
+@pytest.mark.parametrize("command", ["show", "plot"])
+def test_unknown_runs(run, two, command: str):
+    done = run("runs", command, "aa/b")
+    assert (done.code, done.out) == (1, "")
+    assert "there is no run aa/b" in done.err
+    assert run("runs", command).code == 2
+
+
+def test_curves_as_pictures(run, two):
+    pytest.importorskip("matplotlib")
+    done = run("runs", "plot", "a", "runs/b", "-o", "one.svg")
+    assert (done.code, done.out) == (0, "one.svg\n")
+    assert run("runs", "plot", "a", "b", "-o", "two.svg").code == 0
+    assert Path("one.svg").read_bytes() == Path("two.svg").read_bytes()
+    assert Path("one.svg").read_text().startswith("<?xml")
+    assert run("runs", "plot", "a", "--against", "time", "-o", "time.png").code == 0
+    assert Path("time.png").read_bytes().startswith(b"\x89PNG")
+    assert run("runs", "plot", "a").out == "curves.svg\n"
+
+
+def test_runs_without_an_epoch_are_left_out_of_a_picture(run, two):
+    pytest.importorskip("matplotlib")
+    Path("runs/b/metrics.jsonl").write_text("")
+    done = run("runs", "plot", "a", "b")
+    assert done.code == 0
+    assert "b: left out, since no epoch has ended yet" in done.err
+    alone = run("runs", "plot", "b")
+    assert alone.code == 1
+    assert "nothing to draw: no epoch has ended yet" in alone.err
+
+
+def test_bad_pictures(run, two, monkeypatch: pytest.MonkeyPatch):
+    wrong = run("runs", "plot", "a", "-o", "curves.pdf")
+    assert wrong.code == 2
+    assert "curves.pdf: a picture's name ends in .svg or .png" in wrong.err
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    missing = run("runs", "plot", "a")
+    assert missing.code == 1
+    assert "pip install 'cellwright[plots]'" in missing.err
+    assert not Path("curves.svg").exists()
+
+
+def test_a_picture_into_no_folder(run, two):
+    pytest.importorskip("matplotlib")
+    done = run("runs", "plot", "a", "-o", "no/such.svg")
+    assert done.code == 1
+    assert done.err.startswith("error: cannot write no/such.svg: no such file or directory")
