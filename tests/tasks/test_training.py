@@ -20,7 +20,7 @@ from cellwright.tasks.language_model import text_losses
 from cellwright.tasks.seeds import seeded
 from cellwright.tasks.segments import even_segments, training_segments
 
-WILD = {"learning_rate": 200.0, "average_after": 1, "epochs": 6, "explode_above": 1e6}
+WILD = {"learning_rate": 400.0, "average_after": 1, "epochs": 10, "explode_above": 1e6}
 """Validation goes up and down, so averaging starts."""
 AWD = AwdSettings(embedding=8, hidden=10, layers=2)
 

@@ -23,6 +23,7 @@ from cellwright.data import Corpus, batchify
 from cellwright.models import ModelSettings, build_language_model
 from cellwright.models.language_model import LanguageModel, detach_state
 from cellwright.tasks.averaging import Average, should_average
+from cellwright.tasks.clipping import clip_gradients
 from cellwright.tasks.measuring import Tokens, text_losses, words_of
 from cellwright.tasks.results import (
     EpochDone,
@@ -112,11 +113,9 @@ class Training:
         with seeded(self.seed, "dropout", epoch, self._step):
             loss = self.model.loss(tokens, targets, detach_state(self._state))
         torch.autograd.backward(loss.cross_entropy + loss.penalty)
-        norm = torch.nn.utils.clip_grad_norm_(
-            self.model.parameters(), settings.clip or math.inf, foreach=True
-        )
+        norm = clip_gradients(self.model.parameters(), settings.clip)
         mean = float(loss.cross_entropy.detach())
-        self._status = _judge(mean, float(norm), settings.explode_above)
+        self._status = _judge(mean, norm, settings.explode_above)
         if self._status == "running":
             for group in self._optimizer.param_groups:
                 group["lr"] = rate
