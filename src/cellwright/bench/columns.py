@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
+_MOST_VALUES = 2**17
+
 
 @dataclass(frozen=True)
 class Texts(Sequence[str]):
@@ -65,12 +67,16 @@ def padded(flat: Floats, starts: Integers, width: int) -> Floats:
 
 
 def blocks(flat: Floats, starts: Integers) -> Iterator[tuple[Integers, Floats]]:
-    """The rows that are equally long, together as a matrix: their numbers and the matrix.
+    """Rows that are equally long, together as a matrix: their numbers and the matrix.
 
     Most runs of a table have the same number of epochs, so that a few array operations do for all
-    of them, without one long run making the matrix wide for the others.
+    of them, without one long run making the matrix wide for the others. A matrix has at most about
+    a hundred thousand values.
     """
     lengths = np.diff(starts)
-    for length in np.unique(lengths):
+    for length in np.unique(lengths).tolist():
         rows = np.flatnonzero(lengths == length)
-        yield rows, flat[starts[rows, None] + np.arange(length)]
+        count = max(1, _MOST_VALUES // max(length, 1))
+        for first in range(0, len(rows), count):
+            some = rows[first : first + count]
+            yield some, flat[starts[some, None] + np.arange(length)]

@@ -81,10 +81,7 @@ class Environment:
         self._seeds = python_array("q", benchmark.seed)
         self._status = python_array("B", benchmark.status)
         self._first_epoch = python_array("q", benchmark.first_epoch)
-        elapsed, lowest, chosen = prefixes(benchmark)
-        self._elapsed = python_array("d", elapsed)
-        self._lowest = python_array("d", lowest)
-        self._chosen = python_array("q", chosen)
+        self._elapsed, self._lowest, self._chosen = prefixes(benchmark)
         self._added: list[Run] = []
         self._reached: dict[int, int] = {}
         self._best_run = -1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,8 @@ from cellwright.search.optional import require
 _LOSSES = ("train", "valid", "test")
 _FEWEST = 10
 _LIKELY = 0.5
+_fit_trees = partial(fit_trees, rounds=100, depth=3, rate=0.1)
+"""Shallow and slow: on the release's logs better at every prefix than XGBoost's defaults."""
 
 
 class Examples(NamedTuple):
@@ -204,10 +207,10 @@ def _fit(found: Examples, width: int, prefix: int, components: int) -> Surrogate
         ceiling=ceiling,
         mean=mean,
         components=directions,
-        amounts=tuple(fit_trees(complete.inputs, column) for column in amounts.T),
-        pace=fit_trees(found.inputs[:, :width], found.pace),
+        amounts=tuple(_fit_trees(complete.inputs, column) for column in amounts.T),
+        pace=_fit_trees(found.inputs[:, :width], found.pace),
         diverges=(
-            fit_trees(found.inputs, found.diverged.astype(np.float64), classify=True)
+            _fit_trees(found.inputs, found.diverged.astype(np.float64), classify=True)
             if len(ended)
             else None
         ),

@@ -53,9 +53,7 @@ def fit_trees(
     trees = xgboost.train(settings, data, num_boost_round=rounds)
 
     def predict(others: Floats) -> Floats:
-        found: Floats = trees.predict(xgboost.DMatrix(others, nthread=threads or None)).astype(
-            np.float64
-        )
-        return found
+        rows = xgboost.DMatrix(others, nthread=threads or None)
+        return np.asarray(trees.predict(rows), np.float64)
 
     return predict

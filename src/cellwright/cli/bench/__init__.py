@@ -11,10 +11,13 @@ app = typer.Typer(
     cls=Group,
     help="Make, query and analyse benchmarks of trained architectures.",
     epilog=examples(
-        ("a made-up benchmark, to try the commands on", "cellwright bench import --synthetic 60"),
-        ("what is in it", "cellwright bench info synthetic.bench"),
-        ("its best architectures", "cellwright bench top synthetic.bench"),
-        ("what it knows of one of them", "cellwright bench query synthetic.bench nbnlp-lstm"),
+        (
+            "a made-up benchmark, to try the commands on",
+            "cellwright bench import --synthetic 30 -o my.bench",
+        ),
+        ("what is in it", "cellwright bench info my.bench"),
+        ("its best architectures", "cellwright bench top my.bench"),
+        ("what it knows of one of them", "cellwright bench query my.bench nbnlp-lstm"),
     ),
     no_args_is_help=True,
     rich_markup_mode="rich",

@@ -24,16 +24,13 @@ KINDS = ("measures", "ranks", "transfer", "distances", "prediction", "surrogates
 EXAMPLES = examples(
     SYNTHETIC,
     (
-        "how early the ranking shows, as tables alone",
-        "cellwright bench analyze synthetic.bench --only measures --no-figures -o found",
+        "parameters, time and perplexity, as a table alone",
+        "cellwright bench analyze my.bench --only measures --no-figures",
     ),
+    ("into another folder", "cellwright bench analyze my.bench --only ranks --no-figures -o r"),
     (
-        "one analysis, into another folder",
-        "cellwright bench analyze synthetic.bench --only ranks --no-figures -o ranks",
-    ),
-    (
-        "what two corpora have in common",
-        "cellwright bench analyze synthetic.bench synthetic.bench --only transfer --no-figures",
+        "what two benchmarks have in common",
+        "cellwright bench analyze my.bench my.bench --only transfer --no-figures",
     ),
 )
 

@@ -14,9 +14,9 @@ from cellwright.cli.output import emit, printable, stdout
 
 EXAMPLES = examples(
     SYNTHETIC,
-    ("a line for each architecture", "cellwright bench export synthetic.bench architectures"),
-    ("every epoch, to standard output", "cellwright bench export synthetic.bench curves -o -"),
-    ("logs that can be imported again", "cellwright bench export synthetic.bench logs -o l.zip"),
+    ("a line for each architecture", "cellwright bench export my.bench architectures"),
+    ("every epoch, to standard output", "cellwright bench export my.bench curves -o -"),
+    ("logs that can be imported again", "cellwright bench export my.bench logs -o l.zip"),
 )
 
 

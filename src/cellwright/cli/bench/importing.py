@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from cellwright.bench import Benchmark, Imported
 
 EXAMPLES = examples(
-    ("a made-up benchmark, to try the commands on", "cellwright bench import --synthetic 60"),
-    ("its logs, one file for each training", "cellwright bench export synthetic.bench logs"),
+    (
+        "a made-up benchmark, to try the commands on",
+        "cellwright bench import --synthetic 30 -o my.bench",
+    ),
+    ("its logs, one file for each training", "cellwright bench export my.bench logs"),
     ("a zip file or a folder of logs", "cellwright bench import logs.zip -o mine.bench"),
     ("", "cellwright bench info mine.bench"),
 )

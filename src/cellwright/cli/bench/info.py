@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     SYNTHETIC,
-    ("what is in it", "cellwright bench info synthetic.bench"),
-    ("for programs", "cellwright bench info synthetic.bench --json"),
+    ("what is in it", "cellwright bench info my.bench"),
+    ("for programs", "cellwright bench info my.bench --json"),
 )
 
 

@@ -13,7 +13,7 @@ File = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-SYNTHETIC = ("a made-up benchmark", "cellwright bench import --synthetic 60")
+SYNTHETIC = ("a made-up benchmark", "cellwright bench import --synthetic 30 -o my.bench")
 """The first example of a command that needs a benchmark."""
 
 

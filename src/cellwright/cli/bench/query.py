@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     SYNTHETIC,
-    ("by name", "cellwright bench query synthetic.bench nbnlp-gru"),
+    ("by name", "cellwright bench query my.bench nbnlp-gru"),
     ("a cell from a file, after 10 epochs", "cellwright cells show nbnlp-lstm --json > lstm.json"),
-    ("", "cellwright bench query synthetic.bench lstm.json --epoch 10"),
-    ("with its curves, for programs", "cellwright bench query synthetic.bench nbnlp-gru --json"),
+    ("", "cellwright bench query my.bench lstm.json --epoch 10"),
+    ("with its curves, for programs", "cellwright bench query my.bench nbnlp-gru --json"),
 )
 
 

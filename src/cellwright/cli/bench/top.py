@@ -17,9 +17,9 @@ ORDERS = ("valid", "test", "lowest_test", "seconds", "parameters")
 
 EXAMPLES = examples(
     SYNTHETIC,
-    ("the ten best by validation", "cellwright bench top synthetic.bench"),
-    ("the three fastest", "cellwright bench top synthetic.bench -n 3 --by seconds"),
-    ("for programs", "cellwright bench top synthetic.bench --json"),
+    ("the ten best by validation", "cellwright bench top my.bench"),
+    ("the three fastest", "cellwright bench top my.bench -n 3 --by seconds"),
+    ("for programs", "cellwright bench top my.bench --json"),
 )
 
 
