@@ -20,9 +20,17 @@ from cellwright.tasks.language_model import text_losses
 from cellwright.tasks.seeds import seeded
 from cellwright.tasks.segments import even_segments, training_segments
 
-WILD = {"learning_rate": 400.0, "average_after": 1, "epochs": 10, "explode_above": 1e6}
-"""Validation goes up and down, so averaging starts."""
+AVERAGED = {"average_after": 1}
 AWD = AwdSettings(embedding=8, hidden=10, layers=2)
+
+
+@pytest.fixture(autouse=True)
+def _average_soon(monkeypatch):
+    """Where averaging is on, it starts after an epoch; its real trigger has tests of its own."""
+    monkeypatch.setattr(
+        "cellwright.tasks.language_model.should_average",
+        lambda valid, earlier, after: after is not None and len(earlier) == after,
+    )
 
 
 def new_training(corpus, cell="gru", model=MODEL, seed=3, **changes):
