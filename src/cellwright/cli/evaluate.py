@@ -14,7 +14,7 @@ from cellwright.cli import evaluate_tables as tables
 from cellwright.cli.figures import jsonable
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stderr, stdout, write_whole
-from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
+from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 if TYPE_CHECKING:
     from cellwright.run.trained import Evaluation, Watch
@@ -23,11 +23,8 @@ EXAMPLES = examples(
     TRAIN,
     ("the perplexity of its best weights", "cellwright evaluate gru --part test"),
     ("which words cost most, and how rare they are", "cellwright evaluate gru --words"),
-    (
-        "another cell, and where it is better",
-        "cellwright train rnn --recipe runs/gru/recipe.toml --name rnn",
-    ),
-    ("", "cellwright evaluate gru --against rnn --json gru-rnn.json"),
+    SECOND,
+    ("where the first is better", "cellwright evaluate gru --against rnn --json gru-rnn.json"),
 )
 
 

@@ -15,7 +15,7 @@ from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import duration, loss, memory, perplexity
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, printable, stderr, stdout
-from cellwright.cli.runs.options import command
+from cellwright.cli.runs.options import SECOND, TRAIN, command
 
 if TYPE_CHECKING:
     from cellwright.run import Recipe, Run, RunFolder
@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     ("the recipes that come with cellwright", "cellwright train --list-recipes"),
-    (
-        "a small GRU on the text that comes with Python",
-        "cellwright train gru --set model.hidden=32 --set training.epochs=1 --name gru",
-    ),
-    ("the same again in a file, with another seed", "cp runs/gru/recipe.toml short.toml"),
-    ("", "cellwright train lstm --recipe short.toml --seed 1 --name lstm"),
+    ("a small GRU on the text that comes with Python", TRAIN[1]),
+    SECOND,
 )
 
 

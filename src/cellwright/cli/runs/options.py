@@ -21,6 +21,12 @@ TRAIN = (
 )
 """The first example of a command that needs a run."""
 
+SECOND = (
+    "another cell, trained in the same way",
+    "cellwright train rnn --recipe runs/gru/recipe.toml --name rnn",
+)
+"""The example before those that compare two runs."""
+
 
 def command(words: str, path: Path, behind: str = "") -> str:
     """A command about a run, as a user would type it.

@@ -10,17 +10,14 @@ import typer
 
 from cellwright.cli.help import examples
 from cellwright.cli.output import printable, stderr, stdout
-from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
+from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 EXAMPLES = examples(
     TRAIN,
     ("into curves.svg", "cellwright runs plot gru"),
     ("against time, as PNG", "cellwright runs plot gru --against time -o gru.png"),
-    (
-        "two runs in one picture",
-        "cellwright train rnn --recipe runs/gru/recipe.toml --name rnn",
-    ),
-    ("", "cellwright runs plot gru rnn -o both.svg"),
+    SECOND,
+    ("both in one picture", "cellwright runs plot gru rnn -o both.svg"),
 )
 
 
