@@ -7,7 +7,8 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-_SMALL = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
+_SMALL = {"object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
+"""Of each machine; nothing leaves this one."""
 
 
 @contextlib.contextmanager
@@ -17,11 +18,23 @@ def simulated_cluster(machines: int, cores: int = 1) -> Iterator[Any]:
     from ray.cluster_utils import Cluster
 
     logging.getLogger("ray").setLevel(logging.ERROR)
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **_SMALL})
+    head = {"num_cpus": 0, "include_dashboard": False, **_SMALL}
+    cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(machines):
-            cluster.add_node(num_cpus=cores, object_store_memory=_SMALL["object_store_memory"])
+            add_machine(cluster, cores)
         yield cluster
     finally:
         ray.shutdown()
         cluster.shutdown()
+
+
+def add_machine(cluster: Any, cores: int = 1) -> None:
+    """One more machine."""
+    cluster.add_node(num_cpus=cores, **_SMALL)
+
+
+def remove_machine(cluster: Any) -> None:
+    """One of the machines vanishes without a word."""
+    machine = min(cluster.worker_nodes, key=lambda node: node.unique_id)
+    cluster.remove_node(machine, allow_graceful=False)

@@ -8,6 +8,12 @@ from pathlib import Path
 import pytest
 
 from cellwright.run.executors import Call, Ended, Executor, ExecutorError, Job, RayCluster
+from cellwright.run.store import open_store
+from cellwright.run.study import Event, TrialFinished, run_study
+from cellwright.search.methods import method
+from cellwright.search.trial import Outcome
+from cellwright.spaces import Enas
+from run.executors.simulated import add_machine, remove_machine, simulated_cluster
 
 pytest.importorskip("ray", reason="Ray is not installed")
 
@@ -21,8 +27,6 @@ def wait_for_slots(executor: Executor, count: int) -> None:
 
 
 def test_a_job_on_a_machine_that_vanishes_is_lost_and_the_rest_goes_on(tmp_path: Path):
-    from run.executors.simulated import simulated_cluster
-
     hang, add = "run.executors.jobs:hang_once", "run.executors.jobs:add"
     with simulated_cluster(machines=1) as cluster, RayCluster(cluster.address) as executor:
         wait_for_slots(executor, 1)
@@ -30,19 +34,37 @@ def test_a_job_on_a_machine_that_vanishes_is_lost_and_the_rest_goes_on(tmp_path:
         executor.submit(Job(0, Call(hang, {"marker": str(marker)})))
         while not marker.exists():
             assert executor.wait(0.05) == []
-        (machine,) = list(cluster.worker_nodes)
-        cluster.remove_node(machine, allow_graceful=False)
+        remove_machine(cluster)
         ended: list[Ended] = []
         while not ended:
             ended = executor.wait(PATIENCE)
         assert [(end.key, end.kind) for end in ended] == [(0, "lost")]
         executor.submit(Job(1, Call(add, {"a": 1, "b": 2})))  # waits for a machine
         assert executor.free == 0
-        cluster.add_node(num_cpus=1, object_store_memory=80 * 2**20)
+        add_machine(cluster)
         ended = []
         while not ended:
             ended = executor.wait(PATIENCE)
         assert [(end.key, end.value) for end in ended] == [(1, 3)]
+
+
+def test_a_study_goes_on_when_a_machine_vanishes(tmp_path: Path):
+    made = method("random", Enas(nodes=4))
+    call = Call("run.evaluators:evaluate", {"seconds": 0.1})
+
+    def chaos(event: Event) -> None:
+        if isinstance(event, TrialFinished) and event.number == 5:
+            remove_machine(cluster)
+            add_machine(cluster)
+
+    with (
+        simulated_cluster(machines=2) as cluster,
+        RayCluster(cluster.address) as executor,
+        open_store(tmp_path / "studies.db") as store,
+    ):
+        how = {"trials": 16, "read_outcome": Outcome.from_json, "watch": chaos}
+        found = run_study(store, "s", made, call, executor, **how)
+    assert found.states == {"waiting": 0, "running": 0, "finished": 16, "failed": 0}
 
 
 def test_a_cluster_that_is_not_there():

@@ -208,12 +208,13 @@ def _ray() -> Any:
 
 
 def _join(ray: Any, address: str | None) -> None:
+    here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     try:
         ray.init(
             address=address if address is not None else "local",
             log_to_driver=False,
             logging_level=logging.ERROR,
-            include_dashboard=False if address is None else None,
+            **(here if address is None else {}),
         )
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         said = " ".join(str(error).split())[:300]

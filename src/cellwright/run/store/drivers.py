@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, delete, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
 from cellwright.run.store.places import Place, here
 from cellwright.run.store.store import Store, now
@@ -115,25 +115,32 @@ def lead(store: Store, driver: Driver) -> bool:
     return store.write(take)
 
 
+_OPEN = (
+    select(trials.c.state, func.count())
+    .where(trials.c.study_id == bindparam("study"), trials.c.told.is_(None))
+    .group_by(trials.c.state)
+)
+_STANDING = select(
+    studies.c.asked,
+    studies.c.told,
+    studies.c.exhausted,
+    select(drivers.c.id).where(drivers.c.id == studies.c.leader).scalar_subquery(),
+    select(func.coalesce(func.sum(drivers.c.slots), 0))
+    .where(drivers.c.study_id == bindparam("study"))
+    .scalar_subquery(),
+).where(studies.c.id == bindparam("study"))
+
+
 def situation(connection: Connection, study_id: int) -> Situation:
     """How the study stands now."""
-    open_trials = (trials.c.study_id == study_id) & trials.c.told.is_(None)
-    by_state = select(trials.c.state, func.count()).where(open_trials).group_by(trials.c.state)
-    counts: dict[str, int] = {row[0]: row[1] for row in connection.execute(by_state)}
-    leader = select(drivers.c.id).where(drivers.c.id == studies.c.leader).scalar_subquery()
-    slots = select(func.coalesce(func.sum(drivers.c.slots), 0)).where(
-        drivers.c.study_id == study_id
-    )
-    row = connection.execute(
-        select(
-            studies.c.asked, studies.c.told, studies.c.exhausted, leader, slots.scalar_subquery()
-        ).where(studies.c.id == study_id)
-    ).one()
+    counts: dict[str, int] = {
+        row[0]: row[1] for row in connection.execute(_OPEN, {"study": study_id})
+    }
+    standing = connection.execute(_STANDING, {"study": study_id}).one()
+    asked, told, exhausted, leader, slots = standing
     ended = counts.get(FINISHED, 0) + counts.get(FAILED, 0)
-    asked, told, exhausted, leading, total = row
-    return Situation(
-        asked, told, bool(exhausted), leading, int(total), counts.get(WAITING, 0), ended
-    )
+    waiting = counts.get(WAITING, 0)
+    return Situation(asked, told, bool(exhausted), leader, int(slots), waiting, ended)
 
 
 def _others(store: Store, driver: Driver) -> bool:

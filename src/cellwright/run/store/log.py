@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from cellwright.run.store.connect import POSTGRESQL
@@ -20,6 +20,8 @@ from cellwright.run.store.errors import OvertakenError
 from cellwright.run.store.store import now
 from cellwright.run.store.tables import cells, curves, studies, trials
 from cellwright.run.store.trials import FAILED, FINISHED, WAITING, trial_json, with_cells
+
+_OUTCOME = ("number", "told_after", "value", "status", "cost", "error")
 
 _AT_ONCE = 500
 """Fewer than SQLite's oldest limit on the parameters of one statement."""
@@ -69,23 +71,19 @@ class Step:
 
 def read_log(connection: Connection, study_id: int) -> Log:
     """The whole log."""
-    of_study = trials.c.study_id == study_id
-    query = with_cells(of_study).order_by(trials.c.number)
-    told = _outcomes(connection, of_study & trials.c.told.is_not(None), trials.c.told)
+    of_study = {"study": study_id}
     return Log(
-        [trial_json(row) for row in connection.execute(query)],
-        [{**_outcome(row), "trials": row.told_after} for row in told],
+        [trial_json(row) for row in connection.execute(_TRIALS, of_study)],
+        [
+            {**_outcome(row), "trials": row.told_after}
+            for row in connection.execute(_TOLD, of_study)
+        ],
     )
 
 
 def read_ended(connection: Connection, study_id: int) -> list[dict[str, Any]]:
     """The outcomes that are to be told, in the order in which they came."""
-    ended = (
-        (trials.c.study_id == study_id)
-        & trials.c.told.is_(None)
-        & trials.c.state.in_((FINISHED, FAILED))
-    )
-    rows = _outcomes(connection, ended, trials.c.ended_at, trials.c.number)
+    rows = connection.execute(_ENDED, {"study": study_id})
     return [{**_outcome(row), "error": row.error} for row in rows]
 
 
@@ -96,21 +94,16 @@ def write_step(connection: Connection, study_id: int, leader: str, step: Step) -
         OvertakenError: somebody else has; nothing is written.
     """
     asked, told = step.asked + len(step.trials), step.told + len(step.outcomes)
-    as_read = (
-        (studies.c.id == study_id)
-        & (studies.c.leader == leader)
-        & (studies.c.asked == step.asked)
-        & (studies.c.told == step.told)
-    )
+    as_read = {"study": study_id, "by": leader, "asked_then": step.asked, "told_then": step.told}
     values = {"asked": asked, "told": told, "exhausted": int(step.exhausted)}
-    if not connection.execute(update(studies).where(as_read).values(**values)).rowcount:
+    if not connection.execute(_MOVE, {**as_read, **values}).rowcount:
         raise OvertakenError
-    for place, outcome in enumerate(step.outcomes, step.told):
-        connection.execute(
-            update(trials)
-            .where(trials.c.study_id == study_id, trials.c.number == outcome.number)
-            .values(told=place, told_after=outcome.after)
-        )
+    if step.outcomes:
+        rows = [
+            {"study": study_id, "trial": outcome.number, "told": place, "told_after": outcome.after}
+            for place, outcome in enumerate(step.outcomes, step.told)
+        ]
+        connection.execute(_TELL, rows)
     if step.trials:
         _insert(connection, study_id, step.trials)
 
@@ -154,16 +147,6 @@ def _parts(items: Sequence[str]) -> Iterable[Sequence[str]]:
     return (items[start : start + _AT_ONCE] for start in range(0, len(items), _AT_ONCE))
 
 
-def _outcomes(
-    connection: Connection, which: ColumnElement[bool], *order: ColumnElement[Any]
-) -> Sequence[Any]:
-    own = ("number", "told_after", "value", "status", "cost", "error")
-    columns = [getattr(trials.c, name) for name in own]
-    curve = (curves.c.trial_id == trials.c.id) & (curves.c.name == "valid")
-    query = select(*columns, curves.c.numbers).join_from(trials, curves, curve, isouter=True)
-    return connection.execute(query.where(which).order_by(*order)).all()
-
-
 def _outcome(row: Any) -> dict[str, Any]:
     return {
         "number": row.number,
@@ -172,3 +155,31 @@ def _outcome(row: Any) -> dict[str, Any]:
         "cost": row.cost,
         "curve": json.loads(row.numbers) if row.numbers else [],
     }
+
+
+# Put together once, since that takes longer than to execute them.
+
+_OF_STUDY = trials.c.study_id == bindparam("study")
+_OUTCOMES = select(*(getattr(trials.c, name) for name in _OUTCOME), curves.c.numbers).join_from(
+    trials, curves, (curves.c.trial_id == trials.c.id) & (curves.c.name == "valid"), isouter=True
+)
+_TRIALS = with_cells(_OF_STUDY).order_by(trials.c.number)
+_TOLD = _OUTCOMES.where(_OF_STUDY, trials.c.told.is_not(None)).order_by(trials.c.told)
+_ENDED = _OUTCOMES.where(
+    _OF_STUDY, trials.c.told.is_(None), trials.c.state.in_((FINISHED, FAILED))
+).order_by(trials.c.ended_at, trials.c.number)
+_MOVE = (
+    update(studies)
+    .where(
+        studies.c.id == bindparam("study"),
+        studies.c.leader == bindparam("by"),
+        studies.c.asked == bindparam("asked_then"),
+        studies.c.told == bindparam("told_then"),
+    )
+    .values({name: bindparam(name) for name in ("asked", "told", "exhausted")})
+)
+_TELL = (
+    update(trials)
+    .where(_OF_STUDY, trials.c.number == bindparam("trial"))
+    .values({name: bindparam(name) for name in ("told", "told_after")})
+)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
 
 from cellwright.run.store.results import checked_result
 from cellwright.run.store.store import now
@@ -62,38 +62,18 @@ def claim(
 
     A driver that was removed as dead gets nothing, since nobody would look after its claims.
     """
-    alive = select(drivers.c.id).where(drivers.c.id == driver_id)
-    if connection.execute(alive.with_for_update(read=True, key_share=True)).first() is None:
+    if connection.execute(_ALIVE, {"driver": driver_id}).first() is None:
         return []
-    query = (
-        with_cells(trials.c.study_id == study_id)
-        .where(trials.c.told.is_(None), trials.c.state == WAITING)
-        .order_by(trials.c.number)
-        .limit(most)
-        .with_for_update(skip_locked=True, of=trials)  # SQLite has one writer at a time anyway
-    )
-    rows = connection.execute(query).all()
+    rows = connection.execute(_FIRST_WAITING, {"study": study_id, "most": most}).all()
+    if not rows:
+        return []
     at = now(connection)
-    for row in rows:
-        connection.execute(
-            update(trials)
-            .where(trials.c.id == row.id)
-            .values(state=RUNNING, attempt=row.attempt + 1, driver_id=driver_id, started_at=at)
-        )
-    if rows:
-        connection.execute(
-            insert(attempts),
-            [
-                {
-                    "trial_id": row.id,
-                    "number": row.attempt + 1,
-                    "driver_id": driver_id,
-                    "host": host,
-                    "started_at": at,
-                }
-                for row in rows
-            ],
-        )
+    taken = [
+        {"trial": row.id, "next": row.attempt + 1, "driver": driver_id, "host": host, "at": at}
+        for row in rows
+    ]
+    connection.execute(_TAKE, taken)
+    connection.execute(_NOTE_START, taken)
     return [_claimed(row, row.attempt + 1) for row in rows]
 
 
@@ -123,6 +103,8 @@ def finish(
     values = checked_result(result)
     at = now(connection)
     row = {
+        "trial": claim.trial_id,
+        "as_attempt": claim.attempt,
         "state": FINISHED,
         "ended_at": at,
         "status": values.status,
@@ -133,13 +115,11 @@ def finish(
         "peak_memory": values.peak_memory if values.peak_memory is not None else peak_memory,
         "measures": json.dumps(values.measures) if values.measures else None,
     }
-    # An attempt that was given up, and not begun again yet, is welcome all the same.
-    mine = update(trials).where(_is_open(claim.trial_id, claim.attempt, WAITING, RUNNING))
-    if not connection.execute(mine.values(**row)).rowcount:
+    if not connection.execute(_FINISH, row).rowcount:
         return False
     for name, numbers in values.curves.items():
         curve = {"trial_id": claim.trial_id, "name": name, "numbers": json.dumps(numbers)}
-        connection.execute(insert(curves).values(**curve))
+        connection.execute(_KEEP_CURVE, curve)
     _note_end(connection, claim.trial_id, claim.attempt, at, FINISHED, None)
     return True
 
@@ -207,8 +187,9 @@ def _claimed(row: Any, attempt: int) -> Claim:
     return Claim(row.id, row.number, attempt, row.cell_id, trial_json(row))
 
 
-def _is_open(trial_id: int, attempt: int, *states: str) -> ColumnElement[bool]:
-    return (trials.c.id == trial_id) & (trials.c.attempt == attempt) & trials.c.state.in_(states)
+def _is_open(trial_id: Any, attempt: Any, *states: str) -> ColumnElement[bool]:
+    current = and_(trials.c.id == trial_id, trials.c.attempt == attempt)
+    return and_(current, trials.c.state.in_(states))
 
 
 def _storable(message: str) -> str:
@@ -220,8 +201,8 @@ def _storable(message: str) -> str:
 def _note_end(
     connection: Connection, trial_id: int, attempt: int, at: float, ending: str, message: str | None
 ) -> None:
-    query = update(attempts).where(attempts.c.trial_id == trial_id, attempts.c.number == attempt)
-    connection.execute(query.values(ended_at=at, ending=ending, message=message))
+    known = {"trial": trial_id, "as_attempt": attempt}
+    connection.execute(_NOTE_END, {**known, "ended_at": at, "ending": ending, "message": message})
 
 
 def _time_spent(connection: Connection, trial_id: int, at: float) -> float:
@@ -229,3 +210,56 @@ def _time_spent(connection: Connection, trial_id: int, at: float) -> float:
     spent = func.sum(func.coalesce(attempts.c.ended_at, at) - attempts.c.started_at)
     query = select(spent).where(attempts.c.trial_id == trial_id)
     return float(connection.execute(query).scalar() or 0.0)
+
+
+# What a driver says for every trial, put together once: that takes longer than to execute it.
+
+_ALIVE = (
+    select(drivers.c.id)
+    .where(drivers.c.id == bindparam("driver"))
+    .with_for_update(read=True, key_share=True)  # not to be removed before its claims are there
+)
+_FIRST_WAITING = (
+    with_cells(trials.c.study_id == bindparam("study"))
+    .where(trials.c.told.is_(None), trials.c.state == WAITING)
+    .order_by(trials.c.number)
+    .limit(bindparam("most"))
+    .with_for_update(skip_locked=True, of=trials)  # SQLite has one writer at a time anyway
+)
+_TAKE = (
+    update(trials)
+    .where(trials.c.id == bindparam("trial"))
+    .values(
+        state=RUNNING,
+        attempt=bindparam("next"),
+        driver_id=bindparam("driver"),
+        started_at=bindparam("at"),
+    )
+)
+_NOTE_START = insert(attempts).values(
+    trial_id=bindparam("trial"),
+    number=bindparam("next"),
+    driver_id=bindparam("driver"),
+    host=bindparam("host"),
+    started_at=bindparam("at"),
+)
+_FINISH = (
+    update(trials)
+    # An attempt that was given up, and not begun again yet, is welcome all the same.
+    .where(_is_open(bindparam("trial"), bindparam("as_attempt"), WAITING, RUNNING))
+    .values(
+        {
+            name: bindparam(name)
+            for name in (
+                "state", "ended_at", "status", "value", "cost", "seconds", "parameters",
+                "peak_memory", "measures",
+            )
+        }
+    )
+)  # fmt: skip
+_KEEP_CURVE = insert(curves)
+_NOTE_END = (
+    update(attempts)
+    .where(attempts.c.trial_id == bindparam("trial"), attempts.c.number == bindparam("as_attempt"))
+    .values({name: bindparam(name) for name in ("ended_at", "ending", "message")})
+)

@@ -23,7 +23,7 @@ from cellwright.run.signals import StopRequest, stop_requests
 from cellwright.run.store import Overview, Retries, Store, Study, overview
 from cellwright.run.store.drivers import Situation, lead, remove_dead, situation
 from cellwright.run.store.errors import OvertakenError
-from cellwright.run.store.log import Step, read_ended, write_step
+from cellwright.run.store.log import read_ended, write_step
 from cellwright.run.store.trials import WAITING, Claim, claim, claimed, end_attempt, finish
 from cellwright.run.study.events import (
     AttemptFailed,
@@ -151,9 +151,9 @@ class _Driver(Generic[AnyTrial, AnyOutcome]):
             if self._stop.signal is not None or any(end.kind == "stopped" for end in ended):
                 raise StudyStopped(self._study.name)
             self._tend()
-            now = self._store.read(lambda connection: situation(connection, self._study.id))
+            now, outcomes = self._store.read(self._look)
             self._follow(now)
-            moved = self._advance(now)
+            moved = self._advance(now, outcomes)
             if self._complete(now):
                 return
             if not moved and not self._running:
@@ -207,6 +207,11 @@ class _Driver(Generic[AnyTrial, AnyOutcome]):
         mine = self._store.read(lambda c: claimed(c, self._study.id, driver.id))
         self._submit([each for each in mine if each.number not in self._running])
 
+    def _look(self, connection: Connection) -> tuple[Situation, list[dict[str, Any]]]:
+        """How the study stands, and the outcomes that are to be told."""
+        now = situation(connection, self._study.id)
+        return now, read_ended(connection, self._study.id) if now.ended else []
+
     def _follow(self, now: Situation) -> None:
         """Be the leader where there is none; forget the method where there is another."""
         me = self._member.driver
@@ -218,10 +223,10 @@ class _Driver(Generic[AnyTrial, AnyOutcome]):
 
     # -- what is next ------------------------------------------------------------------
 
-    def _advance(self, now: Situation) -> bool:
+    def _advance(self, now: Situation, outcomes: list[dict[str, Any]]) -> bool:
         """Tell and ask, if this is the leader, and claim trials for idle workers; whether
         anything has moved."""
-        step = self._plan(now)
+        step = self._leader.plan(outcomes, now.slots) if self._leader is not None else None
         free = self._executor.free
         if step is None and not (free and now.waiting):
             return False
@@ -250,14 +255,6 @@ class _Driver(Generic[AnyTrial, AnyOutcome]):
                 f"the last {limit} trials of study {self._study.name!r} have all failed; "
                 f"the last one: {(leader.last_error or '?').splitlines()[0]}"
             )
-
-    def _plan(self, now: Situation) -> Step | None:
-        if self._leader is None:
-            return None
-        ended: list[dict[str, Any]] = []
-        if now.ended:
-            ended = self._store.read(lambda c: read_ended(c, self._study.id))
-        return self._leader.plan(ended, now.slots)
 
     def _submit(self, claims: list[Claim]) -> None:
         for new in claims:
