@@ -49,15 +49,14 @@ class Pace:
 
     def add_step(self, event: StepDone) -> None:
         """Take in a step."""
-        if self.step is None:
-            finite = [r for r in self._earlier if r.epoch < event.epoch and math.isfinite(r.valid)]
-            self.best = min(finite, key=lambda record: record.valid, default=None)
+        self._look_back(event.epoch)
         seconds = event.tokens / event.tokens_per_second
         self._recent.append((event.tokens, seconds, event.loss))
         self.step = event
 
     def add_epoch(self, event: EpochDone) -> None:
         """Take in an epoch's end."""
+        self._look_back(event.record.epoch)
         if event.best:
             self.best = event.record
         if self.step is not None:
@@ -91,6 +90,13 @@ class Pace:
         """The part of all steps that is done."""
         assert self.step is not None
         return (self.step.epoch - 1 + self.step.step / self.step.steps) / self.epochs
+
+    def _look_back(self, epoch: int) -> None:
+        """The best epoch before the first that is seen here; later ones come again."""
+        finite = [r for r in self._earlier if r.epoch < epoch and math.isfinite(r.valid)]
+        if finite:
+            self.best = min(finite, key=lambda record: record.valid)
+        self._earlier = ()
 
     @property
     def _tokens(self) -> int:

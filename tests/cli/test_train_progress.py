@@ -1,0 +1,64 @@
+"""What is shown while a training goes on is computed from its events."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from cellwright.cli.train_progress import WINDOW, Pace, epoch_line
+from cellwright.tasks.results import EpochDone, EpochRecord, StepDone
+
+
+def step(number: int, *, epoch: int = 1, steps: int = 10, loss: float = 5.0, second: float = 0.5):
+    """A step of 100 words that took half a second."""
+    return StepDone(epoch, number, steps, 100, loss, 1e-3, 100 / second, number * second)
+
+
+def record(epoch: int, valid: float, seconds: float = 6.0, averaged: bool = False) -> EpochRecord:
+    return EpochRecord(epoch, 5.0, valid, 5.0, 1e-3, seconds, 10**8, averaged)
+
+
+def test_speed_and_time_left():
+    pace = Pace(epochs=3)
+    for number in range(1, 5):
+        pace.add_step(step(number))
+    assert pace.tokens_per_second == 200
+    assert (pace.epoch_left, pace.run_left) == (3.0, 13.0)
+    assert pace.done == pytest.approx(0.4 / 3)
+    for number in range(5, 11):
+        pace.add_step(step(number))
+    pace.add_epoch(EpochDone(record(1, 5.0, seconds=7.0), True))  # measuring took two seconds
+    pace.add_step(step(1, epoch=2))
+    assert (pace.epoch_left, pace.run_left) == (6.5, 13.5)
+
+
+def test_the_shown_perplexity_is_of_the_last_steps():
+    pace = Pace(epochs=1)
+    for number in range(1, WINDOW + 51):
+        pace.add_step(step(number, steps=500, loss=9.0 if number <= 50 else 4.0))
+    assert pace.loss == 4.0
+
+
+def test_the_best_epoch_of_earlier_processes_counts():
+    earlier = [record(1, 6.0), record(2, 5.5), record(3, math.nan), record(4, 1.0)]
+    pace = Pace(epochs=9, earlier=earlier)
+    pace.add_step(step(1, epoch=4))  # so epoch 4 comes again
+    assert pace.best is earlier[1]
+    pace.add_epoch(EpochDone(record(4, 5.2), True))
+    pace.add_step(step(1, epoch=5))
+    assert pace.best == record(4, 5.2)
+
+
+def test_a_process_may_begin_with_the_end_of_an_epoch():
+    pace = Pace(epochs=9, earlier=[record(1, 6.0)])
+    pace.add_epoch(EpochDone(record(2, 5.0), True))
+    pace.add_step(step(1, epoch=3))
+    assert pace.best == record(2, 5.0)
+
+
+def test_lines_of_epochs():
+    line = epoch_line(EpochDone(record(12, math.log(200), averaged=True), True))
+    assert line.split() == ["12", "148.4", "200.0", "148.4", "6.0", "s", "best,", "averaged",
+                            "weights"]  # fmt: skip
+    assert epoch_line(EpochDone(record(1, math.nan), False)).split()[2] == "–"
