@@ -80,7 +80,7 @@ def _row(entry: RunFolder) -> dict[str, Any]:
         "best_epoch": best and best.epoch,
         "valid": best and best.valid,
         "test": best and best.test,
-        "seconds": curve[-1].seconds if curve else 0.0,
+        "seconds": curve[-1].seconds if curve else None,
         "created": info.created.isoformat(),
     }
 
@@ -106,6 +106,6 @@ def _print(rows: list[dict[str, Any]], folder: Path) -> None:
             str(row["seed"]),
             f"{row['epochs']:,} of {row['epochs_in_all']:,}",
             *figures,
-            duration(row["seconds"]),
+            "–" if row["seconds"] is None else duration(row["seconds"]),
         )
     stdout().print(table)
