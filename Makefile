@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NATIVE := $(wildcard CMakeLists.txt) \
     $(shell find native -name '*.[ch]pp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake' 2>/dev/null)
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n auto --dist loadfile
 
 ifdef CELLWRIGHT_DATA
 export CELLWRIGHT_DATA
@@ -31,7 +31,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,plots,tensorboard]"
 	@touch $@
 
 demo: $(STAMP)

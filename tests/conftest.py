@@ -1,9 +1,13 @@
 """Settings for all tests. Being here also lets tests import `cells`, the random cells."""
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # tests run side by side: a core each, not all for all
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 settings.register_profile(
     "default",
