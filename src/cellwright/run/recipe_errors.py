@@ -106,20 +106,22 @@ def _settings(
     at: Path, recipe: type[BaseModel], tables: Mapping[str, Any]
 ) -> type[BaseModel] | None:
     """The class of a table's settings."""
-    if not at:
-        return recipe
-    if at == ("model",):
-        return MODELS.get(str(tables.get("model", {}).get("kind")))
-    found = recipe.model_fields[at[0]].annotation if len(at) == 1 else None
-    return found if isinstance(found, type) and issubclass(found, BaseModel) else None
+    found: Any = recipe
+    for key in at:
+        field = found.model_fields.get(key)
+        found = None if field is None else field.annotation
+        if found == get_args(ModelSettings)[0]:
+            found = MODELS.get(str(tables.get(key, {}).get("kind")))
+        if not (isinstance(found, type) and issubclass(found, BaseModel)):
+            return None
+    return found
 
 
-def _all_keys(recipe: type[BaseModel], tables: Mapping[str, Any]) -> Iterator[str]:
-    for name in recipe.model_fields:
-        yield name
-        table = _settings((name,), recipe, tables)
-        if table is not None:
-            yield from (f"{name}.{key}" for key in table.model_fields)
+def _all_keys(recipe: type[BaseModel], tables: Mapping[str, Any], at: Path = ()) -> Iterator[str]:
+    settings = _settings(at, recipe, tables)
+    for name in settings.model_fields if settings else ():
+        yield ".".join((*at, name))
+        yield from _all_keys(recipe, tables, (*at, name))
 
 
 def _is_optional(path: Path, recipe: type[BaseModel], tables: Mapping[str, Any]) -> bool:

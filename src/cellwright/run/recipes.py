@@ -1,6 +1,7 @@
 """Recipes: everything that decides a training but the cell and the seed, as a TOML file.
 
-A recipe names the data, the model's settings and the training's settings. `extends` names another
+A recipe names the data, the model's settings and the training's settings. There are other kinds of
+recipes for other work (`BaseRecipe`), which all are read in the same way. `extends` names another
 recipe, packaged or a file beside it, whose values hold where this one says nothing:
 
     description = "My cell search's last step, shorter"
@@ -10,19 +11,18 @@ recipe, packaged or a file beside it, whose values hold where this one says noth
     epochs = 100
     average_after = "none"
 
-"none" stands for "no value" in `[model]` and `[training]`, since TOML has none. A folder of text
-that is beside the recipe's file is found from everywhere.
+"none" stands for "no value" in tables, since TOML has none. A folder of text that is beside the
+recipe's file is found from everywhere.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -32,6 +32,8 @@ from cellwright.data.errors import reason
 from cellwright.models.settings import ModelSettings
 from cellwright.run.errors import RecipeError
 from cellwright.run.recipe_errors import explain
+from cellwright.run.recipe_text import NONE
+from cellwright.run.recipe_text import recipe_to_toml as recipe_to_toml
 from cellwright.tasks.settings import TrainingSettings
 
 if sys.version_info >= (3, 11):
@@ -39,28 +41,39 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
 MOST_BYTES = 2**20
 """The largest file that is read as a recipe."""
-
-NONE = "none"
-"""How a recipe says that a setting has no value."""
 
 _OWN = ("name", "description", "extends")
 """What a recipe does not take over from the one that it extends."""
 
 
-class Recipe(BaseModel):
-    """Settings that are complete and checked."""
+class BaseRecipe(BaseModel):
+    """What recipes of every kind have: settings that are complete and checked."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    folder: ClassVar[tuple[str, ...]] = ("recipes",)
+    """Where in the package those that come with cellwright are."""
 
     name: str = Field("recipe", description="what people call it; the file's name unless said")
     description: str = Field("", description="what it is for, in a line")
     data: str = Field(
         "builtin", min_length=1, description="a corpus by name, or a folder with its text"
     )
+
+
+class Recipe(BaseRecipe):
+    """How to train a cell."""
+
     model: ModelSettings
     training: TrainingSettings
+
+
+AnyRecipe = TypeVar("AnyRecipe", bound=BaseRecipe)
 
 
 class _Draft:
@@ -88,19 +101,40 @@ class _Draft:
             else:
                 into[key] = value
 
-    def recipe(self, name: str, whole: str) -> Recipe:
+    def recipe(self, kind: type[AnyRecipe], name: str, whole: str) -> AnyRecipe:
         """The recipe, or an error that says all that is wrong."""
-        tables = {"training": {}, **self.values}
-        for key in ("model", "training"):
-            if isinstance(table := tables.get(key), dict):
-                tables[key] = {k: None if v == NONE else v for k, v in table.items()}
+        tables = {key: _with_nones(value) for key, value in self.values.items()}
+        for key, field in kind.model_fields.items():
+            if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
+                tables.setdefault(key, {})
         try:
-            return Recipe.model_validate({"name": name, **tables}, strict=True)
+            return kind.model_validate({"name": name, **tables}, strict=True)
         except ValidationError as error:
-            raise RecipeError(explain(error, Recipe, tables, self.origins, whole)) from None
+            raise RecipeError(explain(error, kind, tables, self.origins, whole)) from None
 
 
-def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Recipe:
+def _with_nones(value: Any) -> Any:
+    """A table with `None` for "none"; what is no table stays as it is."""
+    if not isinstance(value, dict):
+        return value
+    return {key: None if v == NONE else _with_nones(v) for key, v in value.items()}
+
+
+@overload
+def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ...) -> Recipe: ...
+
+
+@overload
+def load_recipe(
+    name_or_path: str | Path, overrides: Sequence[str], kind: type[AnyRecipe]
+) -> AnyRecipe: ...
+
+
+def load_recipe(
+    name_or_path: str | Path,
+    overrides: Sequence[str] = (),
+    kind: type[BaseRecipe] = Recipe,
+) -> BaseRecipe:
     """A packaged recipe by its name, or a TOML file by its path.
 
     >>> load_recipe("laptop", ["training.epochs=3"]).training.epochs
@@ -110,51 +144,26 @@ def load_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> Reci
         name_or_path: a name of `recipe_names()`, or a file.
         overrides: settings that go before the recipe's, such as `training.epochs=3`. The value is
             TOML, where a word needs no quotes.
+        kind: of which kind the recipe is; one for a training unless said.
 
     Raises:
         RecipeError: no such recipe, or something in it (or in what it extends) is wrong.
     """
     draft = _Draft()
-    label, name = _load(str(name_or_path), None, draft, ())
+    label, name = _load(str(name_or_path), None, draft, (), kind)
     for text in overrides:
         draft.take(_override(text), f"the setting {shown(text)}")
-    return draft.recipe(name, label)
+    return draft.recipe(kind, name, label)
 
 
-def recipe_names() -> list[str]:
-    """The recipes that come with cellwright."""
-    files = (resources.files("cellwright") / "recipes").iterdir()
+def recipe_names(kind: type[BaseRecipe] = Recipe) -> list[str]:
+    """The recipes of a kind that come with cellwright."""
+    files = _packaged(kind).iterdir()
     return sorted(file.name[:-5] for file in files if file.name.endswith(".toml"))
 
 
-def recipe_to_toml(recipe: Recipe) -> str:
-    """A recipe as a file that `load_recipe` reads as the same recipe; every setting is in it."""
-    return "\n".join(_toml_lines(recipe)) + "\n"
-
-
-def _toml_lines(settings: BaseModel) -> Iterator[str]:
-    tables = []
-    for name, field in type(settings).model_fields.items():
-        value = getattr(settings, name)
-        if isinstance(value, BaseModel):
-            tables.append((name, value))
-        else:
-            comment = f"  # {field.description}" if field.description else ""
-            yield f"{name} = {_toml_value(value)}{comment}"
-    for name, table in tables:
-        yield ""
-        yield f"[{name}]"
-        yield from _toml_lines(table)
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    # JSON's escapes are TOML's, but for one character that TOML wants escaped.
-    text = NONE if value is None else str(value)
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+def _packaged(kind: type[BaseRecipe]) -> Traversable:
+    return resources.files("cellwright").joinpath(*kind.folder)
 
 
 def _other_kind(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -163,21 +172,25 @@ def _other_kind(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 
 
 def _load(
-    wanted: str, beside: Path | None, draft: _Draft, within: tuple[str, ...]
+    wanted: str,
+    beside: Path | None,
+    draft: _Draft,
+    within: tuple[str, ...],
+    kind: type[BaseRecipe],
 ) -> tuple[str, str]:
     """Take a recipe, after those that it extends, into the draft; how to call its file, and it."""
-    path = _find(wanted, beside)
+    path = _find(wanted, beside, recipe_names(kind))
     label = wanted if path is None else str(path)
     where = f"recipe {wanted!r}" if path is None else label
     if label in within:
         raise RecipeError(f"{where} extends itself: {' → '.join((*within, label))}")
-    table = _read(wanted, path, where)
+    table = _read(_packaged(kind) / f"{wanted}.toml" if path is None else path, where)
     parent = table.pop("extends", None)
     if parent is not None:
         if not isinstance(parent, str):
             raise RecipeError(f"{where}: extends should name a recipe, not {shown(parent)}")
         try:
-            _load(parent, None if path is None else path.parent, draft, (*within, label))
+            _load(parent, None if path is None else path.parent, draft, (*within, label), kind)
         except _NoRecipeError as error:
             raise RecipeError(f"{where}: extends: {error}") from None
         for own in _OWN:
@@ -195,9 +208,9 @@ class _NoRecipeError(RecipeError):
     """There is no recipe of a name."""
 
 
-def _find(wanted: str, beside: Path | None) -> Path | None:
+def _find(wanted: str, beside: Path | None, packaged: Sequence[str]) -> Path | None:
     """The file of a recipe; None for a packaged one."""
-    if wanted in recipe_names():
+    if wanted in packaged:
         return None
     if "\0" in wanted:
         raise RecipeError(f"{wanted!r} is not a file name")
@@ -205,7 +218,7 @@ def _find(wanted: str, beside: Path | None) -> Path | None:
     path = path if beside is None else beside / path
     if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
         return path.resolve()
-    hint = did_you_mean(wanted, recipe_names()) or f"; there are {', '.join(recipe_names())}"
+    hint = did_you_mean(wanted, packaged) or f"; there are {', '.join(packaged)}"
     raise _NoRecipeError(
         f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)"
     )
@@ -223,13 +236,10 @@ def _is_folder(path: Path) -> bool:
     return False
 
 
-def _read(wanted: str, path: Path | None, where: str) -> dict[str, Any]:
+def _read(path: Path | Traversable, where: str) -> dict[str, Any]:
     try:
-        if path is None:
-            data = (resources.files("cellwright") / "recipes" / f"{wanted}.toml").read_bytes()
-        else:
-            with open(path, "rb") as file:
-                data = file.read(MOST_BYTES + 1)
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise _NoRecipeError(f"there is no recipe {where}") from None
     except OSError as error:

@@ -1,0 +1,44 @@
+"""Recipes written as TOML, with a word of explanation for every setting."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from pydantic import BaseModel
+
+NONE = "none"
+"""How a recipe says that a setting has no value."""
+
+
+def recipe_to_toml(recipe: BaseModel) -> str:
+    """A recipe as a file that `load_recipe` reads as the same recipe; every setting is in it."""
+    return "\n".join(_lines(recipe)) + "\n"
+
+
+def _lines(settings: BaseModel, at: str = "") -> Iterator[str]:
+    tables = []
+    for name, field in type(settings).model_fields.items():
+        value = getattr(settings, name)
+        if isinstance(value, BaseModel):
+            tables.append((name, value))
+        else:
+            comment = f"  # {field.description}" if field.description else ""
+            yield f"{name} = {_value(value)}{comment}"
+    for name, table in tables:
+        yield ""
+        yield f"[{at}{name}]"
+        yield from _lines(table, f"{at}{name}.")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, tuple):
+        return f"[{', '.join(map(_value, value))}]"
+    # JSON's escapes are TOML's, but for one character that TOML wants escaped.
+    text = NONE if value is None else str(value)
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
