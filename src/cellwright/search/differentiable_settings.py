@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from cellwright.cell.errors import shown
 from cellwright.cell.listings import DartsListing
 from cellwright.cell.listings.darts import OPERATIONS
 from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
@@ -15,6 +16,13 @@ from cellwright.tasks.settings import TrainingSettings
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+def _as_tuple(value: Any) -> Any:
+    if not isinstance(value, list | tuple):  # a file has lists alone
+        raise ValueError(f"should be a list such as ['tanh', 'relu'], not {shown(value)}")
+    return tuple(value)
+
 
 KINDS: Mapping[str, Mapping[str, Any]] = {
     # DARTS: 50 epochs; I-DARTS: 40 (section 3.1). One epoch is one round of the one group.
@@ -60,8 +68,8 @@ class DifferentiableSettings(TrainingSettings):
     # -- the space
     nodes: Size = Field(8, description="nodes inside the cell")
     m: Size = Field(3, description="steps that the gates between cells look back (ess)")
-    operations: Annotated[tuple[str, ...], Field(strict=False, min_length=1)] = Field(
-        OPERATIONS, description="what an edge may do"
+    operations: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
+        OPERATIONS, min_length=1, description="what an edge may do"
     )
     edges: Literal["highway", "plain"] = Field(
         "highway", description="edges as DARTS' code has them, or as the papers write them"

@@ -1,0 +1,50 @@
+"""Recipes for searches: everything that decides a search but the seed, as a TOML file.
+
+    description = "ESS on my text, with a narrow model"
+    extends = "ess-ptb-laptop"
+    data = "my-text"
+
+    [search]
+    rounds = 3
+
+    [search.model]
+    hidden = 100
+
+They are read as those for trainings are (`cellwright.run.recipes`), and packaged beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import Field
+
+from cellwright.run.recipes import BaseRecipe, load_recipe, recipe_names
+from cellwright.search.differentiable_settings import DifferentiableSettings
+
+
+class SearchRecipe(BaseRecipe):
+    """How to search, and how to train what was found."""
+
+    folder: ClassVar[tuple[str, ...]] = ("recipes", "search")
+
+    training: str = Field(
+        "laptop", min_length=1, description="the recipe to train a found cell with"
+    )
+    search: DifferentiableSettings
+
+
+def load_search_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> SearchRecipe:
+    """A packaged recipe by its name, or a TOML file by its path (see `load_recipe`).
+
+    >>> load_search_recipe("ess-ptb", ["search.rounds=2"]).search.rounds
+    2
+    """
+    return load_recipe(name_or_path, overrides, SearchRecipe)
+
+
+def search_recipe_names() -> list[str]:
+    """The recipes for searches that come with cellwright."""
+    return recipe_names(SearchRecipe)
