@@ -80,6 +80,12 @@ def test_bad_ends_are_outcomes(toy):
     assert evaluate(trial("rnn", 3)).status == "stopped"
 
 
+def test_a_loss_that_is_not_finite_in_the_middle_of_a_run():
+    evaluate = Evaluator(table(gru=[run([6.0, NAN, 5.0], None, "diverged")]))
+    assert [evaluate(trial("gru", epochs)).status for epochs in (1, 2)] == ["ok", "diverged"]
+    assert evaluate(trial("gru", 3)).value == 5.0
+
+
 def test_a_cell_that_is_missing_is_an_error_that_says_what_to_do(toy):
     for name in ("darts-v1", "enas"):  # not there; there, but never trained
         with pytest.raises(

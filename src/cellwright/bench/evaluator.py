@@ -90,7 +90,9 @@ class Evaluator:
             value = min((loss for loss in curve if math.isfinite(loss)), default=math.nan)
         if epochs == trial.fidelity and math.isfinite(curve[-1]):
             return Outcome(value, OK, cost, curve)
-        return Outcome(value, environment.status(architecture, seed), cost, curve)
+        status = environment.status(architecture, seed)
+        # A loss that is not finite at this epoch, of a training that went on all the same.
+        return Outcome(value, "diverged" if status == OK else status, cost, curve)
 
     def reset(self) -> None:
         """Forget all training, for the next repetition of a search."""

@@ -110,18 +110,18 @@ def graph_of(cell: Cell) -> Any:
 
 
 def edit_distance(one: Any, other: Any, seconds: float) -> tuple[float, bool]:
-    """An upper bound of the edit distance of two graphs, and whether it is the distance itself."""
+    """An upper bound of the edit distance of two graphs, and whether it is the distance itself.
+
+    The first approximation is always waited for, however short the time.
+    """
     networkx = require("networkx", "a graph edit distance")
+    matching = {
+        "node_match": lambda a, b: a["op"] == b["op"],
+        "edge_match": lambda a, b: a["roles"] == b["roles"],
+    }
     start = time.perf_counter()
-    found = networkx.graph_edit_distance(
-        one,
-        other,
-        node_match=lambda a, b: a["op"] == b["op"],
-        edge_match=lambda a, b: a["roles"] == b["roles"],
-        timeout=seconds,
-    )
-    finished = time.perf_counter() - start < seconds
-    if found is None:  # not even one way was found in time: remove all of one, add all of the other
-        found = sum(len(graph) + graph.number_of_edges() for graph in (one, other))
-        return float(found), False
-    return float(found), finished
+    found = networkx.graph_edit_distance(one, other, timeout=seconds, **matching)
+    if found is None:
+        first = next(networkx.optimize_graph_edit_distance(one, other, **matching))
+        return float(first), False
+    return float(found), time.perf_counter() - start < seconds

@@ -38,8 +38,8 @@ def surrogates(
     }
     numbers = {"runs": float(next(iter(found.values())).runs)}
     for prefix, error in found.items():
-        numbers[f"R2 after {prefix} epochs"] = error.r2
-        numbers[f"error after {prefix} epochs"] = error.error
+        numbers[f"R2 after {prefix} of {last} epochs"] = error.r2
+        numbers[f"error after {prefix} of {last} epochs"] = error.error
 
     def draw(figure: Any) -> None:
         left, right = figure.subplots(1, 2)
@@ -50,7 +50,7 @@ def surrogates(
         right.plot(shown, [found[prefix].r2 for prefix in shown], marker="o", label="R²")
         spearman = [found[prefix].spearman for prefix in shown]
         right.plot(shown, spearman, marker="s", label="Spearman")
-        right.set_ylabel("agreement of predicted and true final validation loss")
+        right.set_ylabel("predicted and true final validation loss")
         for axis in (left, right):
             axis.set_xlabel("epochs of the curve that the surrogate sees")
             axis.legend()
