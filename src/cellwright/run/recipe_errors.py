@@ -106,15 +106,16 @@ def _settings(
     at: Path, recipe: type[BaseModel], tables: Mapping[str, Any]
 ) -> type[BaseModel] | None:
     """The class of a table's settings."""
-    found: Any = recipe
+    settings = recipe
     for key in at:
-        field = found.model_fields.get(key)
-        found = None if field is None else field.annotation
+        field = settings.model_fields.get(key)
+        found: Any = None if field is None else field.annotation
         if found == get_args(ModelSettings)[0]:
             found = MODELS.get(str(tables.get(key, {}).get("kind")))
         if not (isinstance(found, type) and issubclass(found, BaseModel)):
             return None
-    return found
+        settings = found
+    return settings
 
 
 def _all_keys(recipe: type[BaseModel], tables: Mapping[str, Any], at: Path = ()) -> Iterator[str]:
