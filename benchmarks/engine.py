@@ -163,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{row.cell} {row.shape} {row.what}: {times} ms", file=sys.stderr, flush=True)
     except UnequalError as error:
         print(f"stopped: {error}", file=sys.stderr)
-        return 1
+        status = 1
     except KeyboardInterrupt:
         print("interrupted: this is what was measured until then", file=sys.stderr)
         status = 130

@@ -7,6 +7,7 @@ scores at once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -29,12 +30,18 @@ NO_DROPOUT = {
 
 
 class LoopLayer(nn.Module):
-    """A plain loop called like `nn.LSTM`. Masks are drawn once per call, as DARTS does."""
+    """A plain loop called like `nn.LSTM`. Masks are drawn once per call, as DARTS does.
 
-    def __init__(self, loop: PlainLoop, settings: OneLayerSettings) -> None:
+    The loop of a supernet has a row of `alpha` for each pair of nodes.
+    """
+
+    def __init__(
+        self, loop: PlainLoop, settings: OneLayerSettings, alpha: nn.Parameter | None = None
+    ) -> None:
         super().__init__()
         self.loop = loop
         self.settings = settings
+        self.alpha = alpha
 
     def forward(self, x: Tensor, states: States | None = None) -> tuple[Tensor, States]:
         """The outputs and the last states."""
@@ -45,7 +52,7 @@ class LoopLayer(nn.Module):
         )
         outputs = []
         for now in x.unbind(0):
-            states = self.loop.step(now if mask_x is None else now * mask_x, states, None)
+            states = self.loop.step(now if mask_x is None else now * mask_x, states, self.alpha)
             outputs.append(states[0])
         return torch.stack(outputs), states
 
@@ -65,13 +72,17 @@ class PlainLanguageModel(nn.Module):
         self.encoder = nn.Embedding(words, width, _weight=self.decoder.weight.detach())
         self.encoder.weight = self.decoder.weight
 
-    def forward(self, tokens: Tensor, targets: Tensor, state: Any) -> tuple[Tensor, Any]:
-        """What training minimises, and the new state."""
+    def forward(
+        self, tokens: Tensor, targets: Tensor, state: Any, penalty: bool = True
+    ) -> tuple[Tensor, Any]:
+        """What training minimises, with or without the penalty on activations, and the state."""
         settings = self.settings
         raw, state = self.layer(_locked(self._embedded(tokens), settings.dropout_embedding), state)
         dropped = _locked(raw, settings.dropout_output)
         scores = self.decoder(dropped.flatten(0, 1))
         loss = F.cross_entropy(scores, targets.flatten())
+        if not penalty:
+            return loss, state
         if settings.ar:
             loss = loss + settings.ar * dropped.pow(2).mean()
         if settings.tar:
@@ -135,22 +146,33 @@ def same_as_plain(
     torch.manual_seed(1)
     loss, _ = plain(tokens[:-1], tokens[1:], None)
     loss.backward()
-    found = {"loss": (mean + penalty).detach(), **_gradients_like(plain, ours)}
+    found = {"loss": (mean + penalty).detach(), **gradients_like(plain, ours)}
     expected = {"loss": loss.detach(), **{n: p.grad for n, p in plain.named_parameters()}}
+    return largest_difference(cell, found, expected, tolerance)
+
+
+def largest_difference(
+    what: str, found: Mapping[str, Tensor], expected: Mapping[str, Tensor], tolerance: float
+) -> float:
+    """How far our loss and gradients are from those of the plain model, of the largest value.
+
+    Raises:
+        UnequalError: if that is above `tolerance`.
+    """
     worst = 0.0
     for name, value in expected.items():
         difference = float((found[name] - value).abs().max() / value.abs().max().clamp_min(1e-12))
         worst = max(worst, difference)
         if not difference <= tolerance:
             raise UnequalError(
-                f"{cell}: {name if name == 'loss' else f'the gradient of {name}'} of the plain "
+                f"{what}: {name if name == 'loss' else f'the gradient of {name}'} of the plain "
                 f"language model and of ours differ by {difference:.2g} of the largest value; "
                 f"at most {tolerance:g} is right"
             )
     return worst
 
 
-def _gradients_like(plain: PlainLanguageModel, ours: OneLayer) -> dict[str, Tensor]:
+def gradients_like(plain: PlainLanguageModel, ours: OneLayer) -> dict[str, Tensor]:
     """Our gradients under the names of the plain model's parameters."""
     found = {"decoder.weight": ours.embedding.weight.grad, "decoder.bias": ours.decoder_bias.grad}
     if isinstance(plain.layer, LoopLayer):

@@ -37,7 +37,7 @@ class DartsSupernetLoop(Highways):
         values = s_0.unsqueeze(0)
         begin = 0
         for number in range(1, self.nodes + 1):
-            product = values.view(-1, size).mm(self._parameters[f"w_{number}"])
+            product = self.masked(values).view(-1, size).mm(self._parameters[f"w_{number}"])
             c, z = product.view(number, -1, 2 * size).split(size, dim=-1)
             c = c.sigmoid()
             s = torch.zeros_like(s_0)

@@ -29,7 +29,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", contenders.SUBJECTS)
 def test_a_plain_loop_computes_what_the_engine_computes(name, shape):
     subject = contenders.SUBJECTS[name]()
-    assert contenders.same_as_engine(subject, contenders.Shape(*shape)) < 1e-4
+    assert contenders.same_as_engine(subject, contenders.Shape(*shape)) < 1e-9
 
 
 def test_a_loop_that_computes_something_else_is_found():
