@@ -1,5 +1,5 @@
 """Search methods, one file each, and what they share.
 
-Only `cli` may import from here. Nothing is imported in this file: some methods need torch or
+`cli` and `bench` may import from here. Nothing is imported in this file: some methods need torch or
 an optional package, and the others should not wait for them.
 """
