@@ -22,15 +22,15 @@ from cellwright.search.smac_search import SmacSearch
 from cellwright.search.tpe import Tpe
 from cellwright.spaces import Enas, Pool, Space
 
-SPACE = Enas(nodes=8)
+SPACE = Enas(nodes=6)
 SEEDS = 20
-TRIALS = 60
+TRIALS = 50
 
 
-def found(make: Callable[..., Method]) -> list[float]:
+def found(make: Callable[..., Method], seeds: int = SEEDS) -> list[float]:
     """The lowest value that each seed finds."""
     values = []
-    for seed in range(SEEDS):
+    for seed in range(seeds):
         search = make(epochs=1, seed=seed)
         run(search, evaluate, TRIALS)
         best = search.best()
@@ -55,31 +55,31 @@ def better(values: list[float], others: list[float]) -> bool:
 
 
 def test_evolution() -> None:
-    make = partial(AgingEvolution, SPACE, population=15, sample=5)
+    make = partial(AgingEvolution, SPACE, population=10, sample=5, lag=4)
     assert better(found(make), found_at_random())
 
 
 def test_local_search() -> None:
-    assert better(found(partial(LocalSearch, SPACE, neighbours=8)), found_at_random())
+    assert better(found(partial(LocalSearch, SPACE, neighbours=5)), found_at_random())
 
 
 def test_tpe() -> None:
     pytest.importorskip("optuna", reason="optuna is not installed (extra: search)")
-    assert better(found(partial(Tpe, SPACE)), found_at_random())
+    assert better(found(partial(Tpe, SPACE, startup=10, lag=4)), found_at_random())
 
 
 def test_bayesian_optimisation_on_graph2vec_features() -> None:
     pytest.importorskip("gensim", reason="gensim is not installed (extra: search)")
     pytest.importorskip("xgboost", reason="xgboost is not installed (extra: search)")
-    make = partial(BayesianOptimization, pool(), regressors=6, trees=30)
+    make = partial(BayesianOptimization, pool(), regressors=8, trees=30)
     assert better(found(make), found_at_random(pool()))
 
 
 def test_smac_on_graph2vec_features() -> None:
     pytest.importorskip("gensim", reason="gensim is not installed (extra: search)")
     pytest.importorskip("smac", reason="smac is not installed (extra: search)")
-    make = partial(SmacSearch, pool(), random_share=0.2)
-    assert better(found(make), found_at_random(pool()))
+    make = partial(SmacSearch, pool(), initial=10, random_share=0.2, lag=4)
+    assert better(found(make, seeds=10), found_at_random(pool()))
 
 
 def test_random_search_is_no_better_than_itself() -> None:

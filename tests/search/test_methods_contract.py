@@ -24,7 +24,7 @@ from cellwright.search.smac_search import SmacSearch
 from cellwright.search.tpe import Tpe
 from cellwright.spaces import Enas, Fenas
 
-ENAS = Enas(nodes=5)
+ENAS = Enas(nodes=4)
 FENAS = Fenas(nodes=9)
 POOL = plain_pool(ENAS, 60)
 
@@ -45,7 +45,7 @@ MAKERS: dict[str, Make] = {
     "asynchronous hyperband, lag": partial(AsynchronousHyperband, ENAS, epochs=9, lag=8),
     "local search": partial(LocalSearch, ENAS, neighbours=8, patience=1),
     "tpe": partial(Tpe, ENAS, startup=10),
-    "tpe, no lag": partial(Tpe, FENAS, startup=10, lag=None),
+    "tpe, no lag": partial(Tpe, ENAS, startup=10, lag=None),
     "tpe on a pool": partial(Tpe, POOL, startup=10),
     "bayesian optimisation": partial(
         BayesianOptimization, POOL, initial=10, batch=8, regressors=4, trees=10
@@ -60,8 +60,8 @@ ORDER_COUNTS = {
 }  # fmt: skip
 """The methods whose trials depend on who ends first."""
 
-FEW_OPEN = {"evolution, one by one"}
-TRIALS = 45
+ONE_OPEN = {"evolution, one by one"}
+TRIALS = 40
 
 
 def maker(name: str) -> Make:
@@ -110,10 +110,9 @@ def test_outcomes_may_come_in_any_order(make: Make) -> None:
 def test_trials_do_not_depend_on_the_workers(name: str) -> None:
     make = maker(name)
     one = described(work(make(seed=3), TRIALS, 1))
-    for workers in (2, 8):
-        for seed in (0, 1):
-            other = work(make(seed=3), TRIALS, workers, random.Random(seed))
-            assert described(other) == one
+    for workers, seed in ((2, 0), (8, 1)):
+        other = work(make(seed=3), TRIALS, workers, random.Random(seed))
+        assert described(other) == one
 
 
 @pytest.mark.parametrize("name", sorted(ORDER_COUNTS))
@@ -130,7 +129,7 @@ def test_many_trials_can_be_open(name: str) -> None:
     asked: list[Trial] = []
     while len(asked) < 20 and (trial := made.ask()) is not None:
         asked.append(trial)
-    assert len(asked) == 1 if name in FEW_OPEN else len(asked) >= 6
+    assert len(asked) == 1 if name in ONE_OPEN else len(asked) >= 6
     assert described(made.pending()) == described(asked)
 
 
@@ -156,7 +155,7 @@ def test_a_search_in_which_everything_fails_goes_on(make: Make) -> None:
     assert made.best() is None
 
 
-@pytest.mark.parametrize("after", [0, 7, 29])
+@pytest.mark.parametrize("after", [7, 29])
 def test_a_restored_search_goes_on_as_the_first_would(make: Make, after: int) -> None:
     first = make(seed=7)
     work(first, after, workers=4, rng=random.Random(1), evaluate=often_failing)
@@ -165,7 +164,7 @@ def test_a_restored_search_goes_on_as_the_first_would(make: Make, after: int) ->
     assert type(second) is type(first)
     assert described(second.pending()) == described(first.pending())
     for each in (first, second):
-        work(each, after + 30, workers=4, rng=random.Random(2), evaluate=often_failing)
+        work(each, after + 15, workers=4, rng=random.Random(2), evaluate=often_failing)
     assert described(second.trials) == described(first.trials)
     assert second.state() == first.state()
 

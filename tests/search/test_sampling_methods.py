@@ -239,7 +239,7 @@ def test_asha_never_promotes_the_same_trial_twice() -> None:
 def test_local_search_moves_to_the_best_neighbour_or_starts_again() -> None:
     size, patience = 6, 2
     search = LocalSearch(ENAS, neighbours=size, patience=patience, seed=1)
-    trials = work(search, 40 * size)
+    trials = work(search, 25 * size)
     rounds = [trials[i : i + size] for i in range(0, len(trials), size)]
     restarts, moves, misses = 0, 0, 0
     for before, after in pairwise(rounds):

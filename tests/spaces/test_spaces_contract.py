@@ -44,7 +44,7 @@ def any_space(request: pytest.FixtureRequest) -> Space:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(seed=seeds)
 def test_samples_are_contained_finished_cells(name: str, seed: int) -> None:
     cell = SMALL[name].sample(np.random.default_rng(seed))

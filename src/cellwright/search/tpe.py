@@ -78,6 +78,7 @@ class Tpe(SequentialMethod):
         self._study.sampler = self._optuna.samplers.TPESampler(
             n_startup_trials=self.startup,
             n_ei_candidates=self.candidates,
+            multivariate=False,  # each choice by itself, as in the paper
             constant_liar=True,
             seed=int(self._rng(number).integers(2**32)),
         )
