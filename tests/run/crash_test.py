@@ -55,6 +55,7 @@ from cellwright.run.study import run_study  # noqa: E402
 from cellwright.search.methods import method  # noqa: E402
 from cellwright.search.trial import Outcome  # noqa: E402
 from cellwright.spaces import Enas  # noqa: E402
+from run.executors.simulated import add_machine, remove_machine, simulated_cluster  # noqa: E402
 
 SPACE = Enas(nodes=4)
 NAME = "crash test"
@@ -164,8 +165,6 @@ class Chaos:
     def kill(self, what: str) -> None:
         self.killed[what] += 1
         if what == "machine":
-            from run.executors.simulated import add_machine, remove_machine
-
             remove_machine(self.cluster)
             add_machine(self.cluster)
             self.say("a machine vanished, another came")
@@ -244,8 +243,6 @@ def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any | None]
 
             place = stack.enter_context(server())
         if options.ray:
-            from run.executors.simulated import simulated_cluster
-
             cluster = stack.enter_context(simulated_cluster(machines=2))
         yield place, cluster
 

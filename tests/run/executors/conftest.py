@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
 
 from cellwright.run.executors import Executor, InProcess, Limits, LocalProcesses, RayCluster
+from run.executors.simulated import simulated_cluster
 
 LIMITS = Limits(seconds=60.0, memory=200 * 2**20)
 
@@ -16,9 +16,6 @@ LIMITS = Limits(seconds=60.0, memory=200 * 2**20)
 def ray_address() -> Iterator[str]:
     """The address of a cluster of two simulated machines with two cores each."""
     pytest.importorskip("ray", reason="Ray is not installed")
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    from run.executors.simulated import simulated_cluster
-
     with simulated_cluster(machines=2, cores=2) as cluster:
         yield cluster.address
 

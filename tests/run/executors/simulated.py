@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 from collections.abc import Iterator
 from typing import Any
 
-_SMALL = {"object_store_memory": 80 * 2**20, "node_ip_address": "127.0.0.1"}
-"""Of each machine; nothing leaves this one."""
+# Read when Ray is imported: its machines meet on the loopback address, and nobody is told.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_raylet_start_wait_time_s"] = "180"  # noqa: SIM112
+
+_SMALL = {"object_store_memory": 80 * 2**20}
 
 
 @contextlib.contextmanager

@@ -68,5 +68,5 @@ def test_a_study_goes_on_when_a_machine_vanishes(tmp_path: Path):
 
 
 def test_a_cluster_that_is_not_there():
-    with pytest.raises(ExecutorError, match=r"cannot join the Ray cluster 127\.0\.0\.1:1: "):
+    with pytest.raises(ExecutorError, match=r"no Ray cluster at 127\.0\.0\.1:1 "):
         RayCluster("127.0.0.1:1")

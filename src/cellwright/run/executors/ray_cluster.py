@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import socket
 import sys
 import time
 from collections.abc import Sequence
@@ -29,6 +30,7 @@ from cellwright.run.executors.executor import (
 from cellwright.run.executors.worker_process import WorkerProcess
 
 _NO_LIMITS = Limits()
+_ANSWER_SECONDS = 10.0
 _LOOK_SECONDS = 1.0
 """How often the size of the cluster is looked at."""
 
@@ -208,6 +210,8 @@ def _ray() -> Any:
 
 
 def _join(ray: Any, address: str | None) -> None:
+    if address is not None:
+        _must_listen(address)
     here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
     try:
         ray.init(
@@ -221,4 +225,17 @@ def _join(ray: Any, address: str | None) -> None:
         raise ExecutorError(
             f"cannot join the Ray cluster {address or 'of this machine'}: {said}; "
             "'ray start --head' starts one"
+        ) from None
+
+
+def _must_listen(address: str) -> None:
+    """Say at once that nobody is at an address; Ray would try for several minutes."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon or not port.isdigit():
+        return  # "auto", or something that Ray knows better
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _ANSWER_SECONDS).close()
+    except (OSError, OverflowError) as error:
+        raise ExecutorError(
+            f"there is no Ray cluster at {address} ({error}); 'ray start --head' starts one"
         ) from None
