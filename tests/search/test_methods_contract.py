@@ -35,9 +35,7 @@ MAKERS: dict[str, Make] = {
     "evolution": partial(AgingEvolution, ENAS, population=12, sample=4),
     "evolution, one by one": partial(AgingEvolution, ENAS, population=6, sample=3, lag=1),
     "evolution, no lag": partial(AgingEvolution, ENAS, population=6, sample=3, lag=None),
-    "evolution of FENAS": partial(
-        AgingEvolution, FENAS, population=10, initial=tuple(FENAS.known().values())
-    ),
+    "evolution of FENAS": partial(AgingEvolution, FENAS, population=10, initial=["fenas-lstm"]),
     "hyperband": partial(Hyperband, ENAS, epochs=9),
     "hyperband, overlapping": partial(Hyperband, ENAS, epochs=9, overlap=True),
     "asha": partial(AsynchronousHyperband, ENAS, epochs=27),
@@ -197,6 +195,8 @@ def test_a_state_is_of_one_method_and_one_space(make: Make) -> None:
         wrong.from_state(made.state(), made.space)
     with pytest.raises(SearchError, match="the search was over"):
         restore(made.state(), Enas(nodes=7))
+    with pytest.raises(SearchError, match="is damaged"):
+        restore({**made.state(), "outcomes": [{}]}, made.space)
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,9 @@ def test_a_state_is_of_one_method_and_one_space(make: Make) -> None:
         ("random", {"distinct": 1}, "distinct must be true or false"),
         ("aging-evolution", {"population": 4, "lag": 5}, "lag must be at most the population"),
         ("aging-evolution", {"sample": 0}, "sample must be a whole number"),
-        ("aging-evolution", {"initial": ["lstm"]}, "initial must be cells"),
+        ("aging-evolution", {"initial": ["lstm"]}, "does not know; it knows"),
+        ("aging-evolution", {"initial": [7]}, "initial must be cells, not 7"),
+        ("aging-evolution", {"initial": "lstm"}, "initial must be a list"),
         ("aging-evolution", {"lag": 0}, "lag must be a whole number"),
         ("hyperband", {"eta": 1}, "eta must be a whole number from 2"),
         ("hyperband", {"rounds": 0}, "rounds must be a whole number"),

@@ -99,3 +99,14 @@ def test_a_pool_without_features_says_so() -> None:
 def test_settings_tell_pools_apart() -> None:
     assert Pool(CELLS).settings() == Pool(CELLS).settings()
     assert Pool(CELLS).settings() != Pool(CELLS[:5]).settings()
+    assert Pool(CELLS, np.zeros((6, 1))).settings() != Pool(CELLS, np.ones((6, 1))).settings()
+
+
+def test_more_dimensions_than_two_digits_count() -> None:
+    features = np.eye(6, 120) + np.arange(120) / 1000
+    pool = Pool(CELLS, features, "euclidean")
+    chosen = pool.choices()
+    assert chosen is not None
+    for place in range(6):
+        point = dict(zip(chosen, map(float, features[place]), strict=True))
+        assert pool.decode(point) == CELLS[place]

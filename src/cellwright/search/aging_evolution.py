@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from cellwright.cell import Cell
-from cellwright.cell.errors import shown
+from cellwright.cell.errors import did_you_mean, shown
 from cellwright.search.ask_tell import SequentialMethod
 from cellwright.search.trial import Trial
 from cellwright.spaces.settings import SettingError, check_count
@@ -28,7 +29,7 @@ class AgingEvolution(SequentialMethod):
     Args:
         population: P; 100 in FENAS.
         sample: S; 25 in FENAS.
-        initial: cells to begin with, such as `space.known()`: FENAS starts with the LSTM.
+        initial: cells to begin with, or names of `space.known()`: FENAS starts with the LSTM.
     """
 
     name: ClassVar[str] = "aging-evolution"
@@ -36,7 +37,8 @@ class AgingEvolution(SequentialMethod):
     epochs: int = 20
     population: int = 100
     sample: int = 25
-    initial: tuple[Cell, ...] = ()
+    initial: tuple[Cell | str, ...] = ()
+    _initial: tuple[Cell, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,20 +49,38 @@ class AgingEvolution(SequentialMethod):
                 f"{self.title}: lag must be at most the population of {self.population}, "
                 f"not {self.lag}, so that there are parents to choose from"
             )
-        if isinstance(self.initial, Cell) or not all(isinstance(c, Cell) for c in self.initial):
-            raise SettingError(f"{self.title}: initial must be cells, not {shown(self.initial)}")
-        self.initial = tuple(self.initial)
-        if len(self.initial) > self.population:
+        self._initial = self._resolved()
+        if len(self._initial) > self.population:
             raise SettingError(
-                f"{self.title}: initial has {len(self.initial)} cells, more than the population "
+                f"{self.title}: initial has {len(self._initial)} cells, more than the population "
                 f"of {self.population}"
             )
+
+    def _resolved(self) -> tuple[Cell, ...]:
+        """The initial cells, with names looked up."""
+        if isinstance(self.initial, Cell | str) or not isinstance(self.initial, Iterable):
+            raise SettingError(f"{self.title}: initial must be a list, not {shown(self.initial)}")
+        self.initial = tuple(self.initial)
+        known = self.space.known() if any(isinstance(cell, str) for cell in self.initial) else {}
+        found = []
         for cell in self.initial:
+            if isinstance(cell, str):
+                if cell not in known:
+                    hint = did_you_mean(cell, known) or f"; it knows {', '.join(known) or 'none'}"
+                    raise SettingError(
+                        f"{self.title}: initial has {cell!r}, which {self.space.title} does not "
+                        f"know{hint}"
+                    )
+                cell = known[cell]
+            if not isinstance(cell, Cell):
+                raise SettingError(f"{self.title}: initial must be cells, not {shown(cell)}")
             require(self.space, cell)
+            found.append(cell)
+        return tuple(found)
 
     def _propose(self, number: int) -> Trial | None:
-        if number < len(self.initial):
-            return self._trial(number, self.initial[number])
+        if number < len(self._initial):
+            return self._trial(number, self._initial[number])
         rng = self._rng(number)
         if number < self.population:
             return self._trial(number, self.space.sample(rng))

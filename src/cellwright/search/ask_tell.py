@@ -62,6 +62,8 @@ class Method(ABC):
     """Every trial that was handed out; its number is its place."""
     outcomes: dict[int, Outcome] = field(default_factory=dict, init=False, repr=False)
     """The outcomes by the trials' numbers, in the order of telling."""
+    _open: dict[int, Trial] = field(default_factory=dict, init=False, repr=False)
+    """The trials without an outcome, by number."""
     _trials_then: dict[int, int] = field(default_factory=dict, init=False, repr=False)
     """For each outcome, how many trials had been handed out when it was told."""
 
@@ -93,6 +95,7 @@ class Method(ABC):
             raise SearchError(f"trial {number} was told before")
         self.outcomes[number] = outcome
         self._trials_then[number] = len(self.trials)
+        del self._open[number]
         self._told(own, outcome)
 
     def best(self) -> tuple[Trial, Outcome] | None:
@@ -105,7 +108,7 @@ class Method(ABC):
 
     def pending(self) -> list[Trial]:
         """The trials that were handed out and not told: to be run again after a restart."""
-        return [trial for trial in self.trials if trial.number not in self.outcomes]
+        return list(self._open.values())
 
     @property
     def finished(self) -> bool:
@@ -145,18 +148,27 @@ class Method(ABC):
                 f"{shown(state.get('method'))}, version {shown(state.get('version'))}"
             )
         there = {"name": space.name, "settings": space.settings()}
-        if state["space"] != there:
-            raise SearchError(f"the search was over {state['space']}, this space is {there}")
-        settings = {name: _read(value) for name, value in state["settings"].items()}
-        method = cls(space, **settings)
-        trials = [Trial.from_json(values) for values in state["trials"]]
-        for values in state["outcomes"]:  # everything happens again in the order that it had
-            for trial in trials[len(method.trials) : values["trials"]]:
-                method._keep(trial)
-            method.tell(trials[values["number"]], Outcome.from_json(values))
-        for trial in trials[len(method.trials) :]:
-            method._keep(trial)
+        if state.get("space") != there:
+            raise SearchError(f"the search was over {state.get('space')}, this space is {there}")
+        try:
+            settings = {name: _read(value) for name, value in state["settings"].items()}
+            method = cls(space, **settings)
+            method._replay(state)
+        except (KeyError, TypeError, AttributeError, IndexError) as error:
+            raise SearchError(
+                f"the state of the {cls.name!r} search is damaged: {error!r}"
+            ) from None
         return method
+
+    def _replay(self, state: Mapping[str, Any]) -> None:
+        """Let everything happen again, in the order that it had."""
+        trials = [Trial.from_json(values) for values in state["trials"]]
+        for values in state["outcomes"]:
+            for trial in trials[len(self.trials) : values["trials"]]:
+                self._keep(trial)
+            self.tell(trials[values["number"]], Outcome.from_json(values))
+        for trial in trials[len(self.trials) :]:
+            self._keep(trial)
 
     # -- for subclasses ----------------------------------------------------------------
 
@@ -172,6 +184,7 @@ class Method(ABC):
 
     def _keep(self, trial: Trial) -> None:
         self.trials.append(trial)
+        self._open[trial.number] = trial
         self._asked(trial)
 
     def _rng(self, *key: int) -> np.random.Generator:

@@ -87,7 +87,7 @@ class Outcome:
         return {
             "value": _finite(self.value),
             "status": self.status,
-            "cost": self.cost,
+            "cost": float(self.cost),
             "curve": [_finite(value) for value in self.curve],
         }
 

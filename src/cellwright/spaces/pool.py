@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -135,18 +136,30 @@ class Pool(Space):
             return None
         low, high = self._features.min(axis=0), self._features.max(axis=0)
         return {
-            f"v{i:02d}": Interval(float(a), float(b))
+            _dimension(i): Interval(float(a), float(b))
             for i, (a, b) in enumerate(zip(low, high, strict=True))
         }
 
     def decode(self, values: Mapping[str, Value]) -> Cell:
         """The cell nearest to the point."""
-        return self.cells[self.nearest([float(values[name]) for name in sorted(values)])]
+        names = map(_dimension, range(self.features.shape[1]))
+        return self.cells[self.nearest([float(values[name]) for name in names])]
 
     def known(self) -> dict[str, Cell]:
         return {cell.name: cell for cell in self.cells if cell.name}
 
     def settings(self) -> dict[str, Any]:
         """How many cells there are and a hash of them: the cells themselves are not settings."""
-        digest = hashlib.sha256(" ".join(self._places).encode()).hexdigest()[:16]
-        return {"cells": len(self.cells), "digest": digest, "distance": self.distance}
+        return {"cells": len(self.cells), "digest": self._digest, "distance": self.distance}
+
+    @cached_property
+    def _digest(self) -> str:
+        found = hashlib.sha256(" ".join(self._places).encode())
+        if self._features is not None:
+            found.update(self._features.tobytes())
+        return found.hexdigest()[:16]
+
+
+def _dimension(number: int) -> str:
+    """The name of a dimension of the features, as the release's files have it."""
+    return f"v{number:02d}"
