@@ -66,7 +66,7 @@ def list_trials(
     store: Store, study: Study, *, state: str | None = None, first: int = 0, most: int | None = None
 ) -> list[TrialRecord]:
     """The trials by number, from `first` on; all, or those in one state."""
-    query = select(trials).where(trials.c.study_id == study.id, trials.c.number >= first)
+    query = select(*_COLUMNS).where(trials.c.study_id == study.id, trials.c.number >= first)
     if state is not None:
         if state not in STATES:
             raise StoreError(f"a trial's state is one of {', '.join(STATES)}, not {state!r}")
@@ -136,18 +136,20 @@ def best_of(
     connection: Connection, study_id: int, most: int, fidelity: int | None
 ) -> list[TrialRecord]:
     """`best_trials` within a transaction."""
-    query = select(trials).where(trials.c.study_id == study_id, trials.c.status == OK)
+    query = select(*_COLUMNS).where(trials.c.study_id == study_id, trials.c.status == OK)
     if fidelity is not None:
         query = query.where(trials.c.fidelity == fidelity)
     rows = connection.execute(query.order_by(trials.c.value, trials.c.number).limit(most))
     return [_record(row) for row in rows]
 
 
-_FIELDS = tuple(TrialRecord.__dataclass_fields__)
+_FIELDS = list(TrialRecord.__dataclass_fields__)
+_COLUMNS = [getattr(trials.c, name) for name in _FIELDS]
+_INFO, _MEASURES = _FIELDS.index("info"), _FIELDS.index("measures")
 
 
 def _record(row: Any) -> TrialRecord:
-    values = {name: getattr(row, name) for name in _FIELDS}
-    values["info"] = json.loads(row.info)
-    values["measures"] = json.loads(row.measures) if row.measures else {}
-    return TrialRecord(**values)
+    values = list(row)
+    values[_INFO] = json.loads(values[_INFO])
+    values[_MEASURES] = json.loads(values[_MEASURES]) if values[_MEASURES] else {}
+    return TrialRecord(*values)
