@@ -1,6 +1,7 @@
 """Settings for all tests. Being here also lets tests import `cells`, the random cells."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,11 @@ from hypothesis import HealthCheck, settings
 
 if "PYTEST_XDIST_WORKER" in os.environ:  # tests run side by side: a core each, not all for all
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A shell that starts pytest in the background hands this down, and the tests that press
+    # Ctrl-C in processes of their own would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 settings.register_profile(
     "default",
