@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +97,8 @@ def _sqlite(url: URL, create: bool) -> Engine:
         # Python's module would begin transactions by itself, and only before some statements.
         connection.isolation_level = None
         cursor = connection.cursor()
-        for statement in (
-            "PRAGMA journal_mode = WAL",  # readers and the writer do not wait for each other
-            "PRAGMA foreign_keys = ON",
-        ):
-            cursor.execute(statement)
+        _use_write_ahead_log(cursor)  # readers and the writer do not wait for each other
+        cursor.execute("PRAGMA foreign_keys = ON")
         cursor.close()
 
     @event.listens_for(engine, "begin")
@@ -112,6 +111,20 @@ def _sqlite(url: URL, create: bool) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes is not None else "BEGIN")
 
     return engine
+
+
+def _use_write_ahead_log(cursor: sqlite3.Cursor) -> None:
+    """Change a new file's journal. Where several processes open it at once, SQLite tells all but
+    one that it is locked, without the wait that it gives to writers."""
+    latest = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > latest:
+                raise
+            time.sleep(0.02)
 
 
 def _without_password(text: str) -> str:
