@@ -31,7 +31,8 @@ def simulated_cluster(machines: int, cores: int = 1) -> Iterator[Any]:
         yield cluster
     finally:
         ray.shutdown()
-        cluster.shutdown()
+        for machine in [*cluster.worker_nodes, cluster.head_node]:
+            cluster.remove_node(machine, allow_graceful=False)
 
 
 def add_machine(cluster: Any, cores: int = 1) -> None:
