@@ -185,3 +185,10 @@ def test_descend_is_sgd_by_hand() -> None:
     torch.testing.assert_close(w, before[0] - 0.5 * (gradient / 4 + 0.1 * before[0]))
     assert torch.equal(idle, before[1])
     assert w.grad is None
+
+
+def test_a_loss_without_variables_has_no_gradient() -> None:
+    """A cell may have come to read nothing of what is searched."""
+    problem = Quadratic(0)
+    found = first_order(lambda: problem.w.square().sum(), [problem.w], [problem.alpha])
+    assert (found.values, found.norm) == ([None], 0.0)

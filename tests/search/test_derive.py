@@ -172,9 +172,43 @@ def test_a_cell_that_dropped_everything_still_runs() -> None:
     assert torch.equal(output, torch.zeros(5, 2, 4))
 
 
+def test_a_connected_cell_reads_its_input_and_its_state() -> None:
+    supernet = ess_supernet(2, 2, OPS)
+    weights = theta(
+        _f_1=[0.6, 0.1, 0.3], _f_2=[0.5, 0.4, 0.1], _g_1=[0.8, 0.1, 0.1], _g_2=[0.4, 0.35, 0.25],
+        _1_0=[0.5, 0.2, 0.3], _2_0=[0.5, 0.4, 0.1], _2_1=[0.1, 0.8, 0.1],
+    )  # fmt: skip
+    loose = derive(supernet, weights, drop_unlinks=True).listing
+    assert loose.intra.nodes == ((("none", 0),), (("tanh", 1),))
+    assert loose.f_gate == loose.g_gate == ("drop", "drop")
+    # Node 2 would read a node that is zero; of all edges from node 0 its tanh is heaviest.
+    found = derive(supernet, weights, drop_unlinks=True, connected=True).listing
+    assert found.intra.nodes == ((("none", 0),), (("tanh", 0),))
+    assert (found.f_gate, found.g_gate) == (("drop", "tanh"), ("drop", "tanh"))
+
+
+def test_a_cell_that_is_connected_anyway_stays() -> None:
+    supernet = ess_supernet(3, 2)
+    generator = torch.Generator().manual_seed(0)
+    same = 0
+    for _ in range(20):
+        weights = Architecture(supernet, "pair", generator=generator, start=1.0).theta()
+        loose = derive(supernet, weights, drop_unlinks=True).listing
+        tight = derive(supernet, weights, drop_unlinks=True, connected=True).listing
+        unlinked = [i for i, edges in enumerate(loose.intra.nodes, 1) if edges == (("none", 0),)]
+        read = {source for edges in loose.intra.nodes for _, source in edges}
+        gates = {"drop"} not in (set(loose.f_gate), set(loose.g_gate))
+        if len(unlinked) < 3 and not read & set(unlinked) and gates:
+            assert tight == loose
+            same += 1
+        assert derive(supernet, weights, connected=True) == derive(supernet, weights)
+    assert same > 5
+
+
 def test_a_supernet_of_none_alone_links_nothing() -> None:
     supernet = darts_supernet(1, ("none",))
     assert nodes(supernet, theta(_1_0=[1.0])) == ((("none", 0),),)
+    assert nodes(supernet, theta(_1_0=[1.0]), connected=True) == ((("none", 0),),)
 
 
 def test_errors_say_what_is_wrong() -> None:

@@ -124,6 +124,8 @@ def descend(
 
 
 def _gradients(loss: Tensor, parameters: Sequence[Tensor]) -> Gradients:
+    if not loss.requires_grad:  # it depends on none of them
+        return Gradients(float(loss), [None] * len(parameters), 0.0)
     values = torch.autograd.grad(loss, list(parameters), allow_unused=True)
     return _with_norm(float(loss.detach()), values)
 

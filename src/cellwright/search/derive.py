@@ -31,6 +31,7 @@ def derive(
     *,
     n: int | None = 1,
     drop_unlinks: bool = False,
+    connected: bool = False,
     name: str = "",
 ) -> Derived:
     """The cell of the heaviest edges.
@@ -54,6 +55,9 @@ def derive(
         theta: the weights of its edges.
         n: how many edges a node keeps at most; None for all.
         drop_unlinks: whether drop may win.
+        connected: whether drop may not win where the cell would be cut off from its input or its
+            state: a gate keeps the heaviest operation of all its nodes, and the cell the heaviest
+            edge from node 0. Edges from nodes without a link, which are zero, do not count.
         name: the cell's name.
     """
     if n is not None and n < 1:
@@ -62,13 +66,13 @@ def derive(
     if "intra" in supernet.fixed:
         intra = supernet.fixed["intra"].intra
     else:
-        intra = _intra(supernet, weights, n, drop_unlinks)
+        intra = _intra(supernet, weights, n, drop_unlinks, connected)
     if supernet.m == 0:
         return Derived(intra, darts.lower(intra, name, keys=True))
     if "inter" in supernet.fixed:
         listing = replace(supernet.fixed["inter"], intra=intra)
     else:
-        listing = _with_gates(supernet, weights, drop_unlinks, intra)
+        listing = _with_gates(supernet, weights, drop_unlinks, connected, intra)
     return Derived(listing, ess.lower(listing, name, keys=True))
 
 
@@ -111,29 +115,47 @@ def _weights(supernet: Supernet, theta: Mapping[str, Tensor]) -> Weights:
     return weights
 
 
-def _intra(supernet: Supernet, weights: Weights, n: int | None, drop: bool) -> DartsListing:
-    nodes = []
+def _intra(
+    supernet: Supernet, weights: Weights, n: int | None, drop: bool, connected: bool
+) -> DartsListing:
+    nodes: list[tuple[tuple[str, int], ...]] = []
+    sources = [0]
     for target in range(1, supernet.nodes + 1):
         linked: list[SupernetEdge] = []
-        for source in range(target):
+        for source in sources:
             linked += _linked(weights, "intra", target, source, drop)
         kept = set(_heaviest(linked, weights)[:n])
         edges = tuple((edge.op, edge.source) for edge in linked if edge in kept)
         nodes.append(edges or (("none", 0),))
+        if edges or not connected:
+            sources.append(target)
+    if connected and sources == [0]:
+        first = [edge for edge in weights if edge.part == "intra" and edge.source == 0]
+        for edge in _heaviest(_without_drop(first), weights)[:1]:
+            nodes[edge.target - 1] = ((edge.op, 0),)
     return DartsListing.of(nodes, edges=supernet.edge_kind)
 
 
 def _with_gates(
-    supernet: Supernet, weights: Weights, drop: bool, intra: DartsListing
+    supernet: Supernet, weights: Weights, drop: bool, connected: bool, intra: DartsListing
 ) -> EssListing:
-    steps = range(1, supernet.m + 1)
-    f_gate, g_gate = (
-        tuple(_gate_node(weights, part, back, drop) for back in steps) for part in "fg"
-    )
+    f_gate, g_gate = (_gate(supernet, weights, part, drop, connected) for part in "fg")
     if not supernet.alpha:
         return EssListing(intra, f_gate, g_gate)
     alphas = (_gate_node(weights, f"{part}_alpha", 1, False) for part in "fg")
     return EssListing(intra, f_gate, g_gate, *alphas)
+
+
+def _gate(
+    supernet: Supernet, weights: Weights, part: str, drop: bool, connected: bool
+) -> tuple[str, ...]:
+    steps = range(1, supernet.m + 1)
+    gate = [_gate_node(weights, part, back, drop) for back in steps]
+    if connected and set(gate) == {"drop"}:
+        nodes = _without_drop(edge for edge in weights if edge.part == part)
+        for edge in _heaviest(nodes, weights)[:1]:
+            gate[edge.target - 1] = edge.op
+    return tuple(gate)
 
 
 def _gate_node(weights: Weights, part: str, target: int, drop: bool) -> str:
@@ -147,7 +169,7 @@ def _linked(
 ) -> list[SupernetEdge]:
     """The edges between two nodes; none of them where drop unlinks the two."""
     between = [edge for edge in weights if edge[:3] == (part, target, source)]
-    linked = [edge for edge in between if edge.op != "none"]
+    linked = _without_drop(between)
     dropped = [weights[edge] for edge in between if edge.op == "none"]
     if drop and dropped and all(dropped[0] > weights[edge] for edge in linked):
         return []
@@ -157,3 +179,7 @@ def _linked(
 def _heaviest(edges: Iterable[SupernetEdge], weights: Weights) -> list[SupernetEdge]:
     """The edges by falling weight; equal ones stay in order."""
     return sorted(edges, key=lambda edge: -weights[edge])
+
+
+def _without_drop(edges: Iterable[SupernetEdge]) -> list[SupernetEdge]:
+    return [edge for edge in edges if edge.op != "none"]

@@ -65,6 +65,7 @@ def _derived(
         variables.theta(*supernet.groups),
         n=settings.top_edges,
         drop_unlinks=settings.drop_unlinks,
+        connected=True,
     )
 
 
