@@ -5,19 +5,16 @@ matplotlib draws them and is optional: it comes with the extra `plots`.
 
 from __future__ import annotations
 
-import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-from cellwright.cell.errors import UserError
+from cellwright.run import drawing
+from cellwright.run.drawing import GREY, PlotError, matplotlib, picture_kind
 from cellwright.run.files import write_whole
 from cellwright.tasks.results import EpochRecord, best_of, perplexity
-
-KINDS = ("svg", "png")
 
 Against = Literal["epoch", "time"]
 
@@ -29,29 +26,6 @@ MOST_INSIDE = 4
 
 MOST_MARKS = 30
 """Curves with more points than this have none of them marked."""
-
-# Okabe and Ito's colours, which the colour-blind tell apart, in an order that prints well.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-
-_STYLE: Mapping[str, Any] = {
-    "svg.hashsalt": "cellwright",
-    "font.size": 10,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#e4e4e4",
-    "grid.linewidth": 0.7,
-    "legend.frameon": False,
-    "figure.facecolor": "white",
-}
-
-_UNITS = ((7200.0, 3600.0, "hours"), (180.0, 60.0, "minutes"), (0.0, 1.0, "seconds"))
-"""From how many seconds on which unit is used, and how long it is."""
-
-
-class PlotError(UserError):
-    """A picture cannot be drawn: of nothing, in another format, or without matplotlib."""
 
 
 @dataclass(frozen=True)
@@ -82,14 +56,6 @@ def draw_curves(
     write_whole(path, picture(curves, picture_kind(path), against=against, title=title))
 
 
-def picture_kind(path: Path) -> str:
-    """`svg` or `png`, by a file's ending."""
-    kind = path.suffix.lower().removeprefix(".")
-    if kind not in KINDS:
-        raise PlotError(f"{path}: a picture's name ends in .svg or .png")
-    return kind
-
-
 def picture(
     curves: Sequence[Curve], kind: str, *, against: Against = "epoch", title: str = ""
 ) -> bytes:
@@ -97,46 +63,25 @@ def picture(
     drawn = [curve for curve in curves if curve.records]
     if not drawn:
         raise PlotError("there is nothing to draw: no epoch has ended yet")
-    with _matplotlib().rc_context(dict(_STYLE)):
-        beside = len(drawn) > MOST_INSIDE
-        figure = _matplotlib("figure").Figure(
-            figsize=(10.2 if beside else 7.2, 4.2), layout="constrained"
-        )
+    beside = len(drawn) > MOST_INSIDE
+    colours = drawing.colours(len(drawn))
+
+    def draw(figure: Any) -> None:
         axes = figure.add_subplot()
-        colours = _colours(len(drawn))
         _draw(axes, drawn, colours, against)
-        axes.set_title(title, loc="left", fontsize=11)
+        axes.set_title(title)
         handles = _legend(drawn, colours)
         if beside:
-            figure.legend(handles=handles, loc="outside right upper", fontsize=8.5)
+            figure.legend(handles=handles, loc="outside right upper")
         else:
-            axes.legend(handles=handles, loc="best", fontsize=8.5)
-        stream = io.BytesIO()
-        dated = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
-        figure.savefig(stream, format=kind, dpi=150, metadata=dated[kind])
-    return stream.getvalue()
+            axes.legend(handles=handles, loc="best")
 
-
-def _matplotlib(part: str = "") -> Any:
-    """matplotlib or a module of it, imported only where something is drawn."""
-    try:
-        return import_module(f"matplotlib.{part}" if part else "matplotlib")
-    except ImportError:
-        raise PlotError(
-            "a plot needs the package matplotlib; pip install 'cellwright[plots]' brings it"
-        ) from None
-
-
-def _colours(number: int) -> Sequence[Any]:
-    """One for each run; where there are many, shades from dark to light in their order."""
-    if number <= len(_COLOURS):
-        return _COLOURS[:number]
-    shades = _matplotlib().colormaps["viridis"]
-    return [shades(0.95 * place / (number - 1)) for place in range(number)]
+    return drawing.picture(draw, kind, (10.2 if beside else 7.2, 4.2))
 
 
 def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: Against) -> None:
-    scale, unit = _unit(curves) if against == "time" else (1.0, "")
+    longest = max(record.seconds for curve in curves for record in curve.records)
+    scale, unit = drawing.time_unit(longest) if against == "time" else (1.0, "")
     heights: list[float] = []
     for curve, colour in zip(curves, colours, strict=True):
         places = [r.epoch if against == "epoch" else r.seconds / scale for r in curve.records]
@@ -162,7 +107,7 @@ def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: A
     axes.set_ylabel("perplexity")
     _scale(axes, heights)
     if against == "epoch":
-        whole = _matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)
+        whole = matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)
         axes.xaxis.set_major_locator(whole)
 
 
@@ -176,7 +121,7 @@ def _scale(axes: Any, heights: Sequence[float]) -> None:
     """A logarithmic axis with plain numbers at it, where perplexities are far apart."""
     if not heights or max(heights) < LOG_FROM * min(heights):
         return
-    ticker = _matplotlib("ticker")
+    ticker = matplotlib("ticker")
 
     def plain(value: float, _: int) -> str:
         return f"{value:,.0f}" if value >= 1 else f"{value:g}"
@@ -190,22 +135,17 @@ def _scale(axes: Any, heights: Sequence[float]) -> None:
     axes.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
-def _unit(curves: Sequence[Curve]) -> tuple[float, str]:
-    longest = max(record.seconds for curve in curves for record in curve.records)
-    return next((size, name) for least, size, name in _UNITS if longest >= least)
-
-
 def _legend(curves: Sequence[Curve], colours: Sequence[Any]) -> list[Any]:
     """Colours are runs, with their best perplexities; line styles are texts."""
-    line = _matplotlib("lines").Line2D
+    line = matplotlib("lines").Line2D
     handles = []
     for curve, colour in zip(curves, colours, strict=True):
         best = best_of(tuple(curve.records))
         behind = "" if best is None else f": {perplexity(best.valid):.1f} at epoch {best.epoch}"
-        label = (curve.label + behind).replace("$", r"\$")  # no formulas in names
+        label = drawing.plain(curve.label + behind)
         handles.append(line([], [], color=colour, lw=2, label=label))
     return [
         *handles,
-        line([], [], color="#555555", lw=1.8, label="validation, best marked"),
-        line([], [], color="#555555", lw=1.1, ls=(0, (4, 2)), label="training"),
+        line([], [], color=GREY, lw=1.8, label="validation, best marked"),
+        line([], [], color=GREY, lw=1.1, ls=(0, (4, 2)), label="training"),
     ]

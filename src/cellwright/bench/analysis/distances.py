@@ -12,6 +12,7 @@ from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
 from cellwright.cell import Cell
+from cellwright.run.drawing import COLOURS
 from cellwright.search.optional import require
 
 Watch = Callable[[int, int], None]
@@ -66,7 +67,7 @@ def distances(
     def draw(figure: Any) -> None:
         axis = figure.subplots()
         edges = np.arange(bounds.min() - 0.5, bounds.max() + 1.5)
-        axis.hist(bounds, bins=edges, color="tab:blue", alpha=0.8)
+        axis.hist(bounds, bins=edges, color=COLOURS[0], alpha=0.8)
         axis.set_xlabel("upper bound of the graph edit distance")
         axis.set_ylabel("pairs")
         axis.set_title(f"{len(rows)} pairs, {seconds:g} s for each")

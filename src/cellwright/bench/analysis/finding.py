@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 
 from cellwright.bench.errors import BenchError
 from cellwright.bench.export import to_csv
-from cellwright.search.optional import require
-
-_DPI = 150
+from cellwright.run import drawing
+from cellwright.run.files import write_whole
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,6 @@ def write(
         folder: where.
         figures: the formats of the picture; none for the table alone.
     """
-    from cellwright.run.files import write_whole
-
     folder = Path(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -67,20 +63,4 @@ def write(
 
 def picture(finding: Finding, kind: str) -> bytes:
     """The finding's figure as an SVG or PNG file; the same bytes for the same finding."""
-    matplotlib = require("matplotlib", "a figure", "plots")
-    figures = require("matplotlib.figure", "a figure", "plots")
-    style = {
-        "svg.hashsalt": finding.name,
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.titlesize": 10,
-        "legend.frameon": False,
-    }
-    with matplotlib.rc_context(style):
-        figure = figures.Figure(figsize=finding.size, layout="constrained")
-        finding.draw(figure)
-        stream = io.BytesIO()
-        dated = {"svg": {"Date": None}, "png": {"Software": None}}
-        figure.savefig(stream, format=kind, dpi=_DPI, metadata=dated.get(kind))
-    return stream.getvalue()
+    return drawing.picture(finding.draw, kind, finding.size, {"font.size": 9})

@@ -12,6 +12,7 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.statistics import correlations, positions
 from cellwright.bench.summary import of_architectures
 from cellwright.cell.zoo import zoo
+from cellwright.run.drawing import COLOURS
 
 BASELINES = {"RNN": "nbnlp-rnn", "LSTM": "nbnlp-lstm", "GRU": "nbnlp-gru"}
 """The three architectures that the paper adds by hand and marks in its figures."""
@@ -60,14 +61,14 @@ def measures(benchmark: Benchmark) -> Finding:
         )
         for name, place in marked.items():
             scatter.scatter(
-                seconds[place] / 3600, parameters[place] / 1e6, s=110, c="tab:red",
+                seconds[place] / 3600, parameters[place] / 1e6, s=110, c=COLOURS[1],
                 marker=_MARKERS[name], edgecolor="black", linewidth=0.6, label=name,
             )  # fmt: skip
         scatter.set_xlabel("wall time, hours")
         scatter.set_ylabel("parameters, millions")
         figure.colorbar(points, ax=scatter, label="test perplexity", extend="max")
         histogram.hist(
-            np.minimum(perplexity, high * 1.05), bins=40, color="tab:blue", alpha=0.8, log=True
+            np.minimum(perplexity, high * 1.05), bins=40, color=COLOURS[0], alpha=0.8, log=True
         )
         for number, (name, place) in enumerate(marked.items(), 1):
             value = perplexity[place]

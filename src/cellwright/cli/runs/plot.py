@@ -47,7 +47,8 @@ def run(
     """
     from cellwright.run import RunFolder
     from cellwright.run.curves import curve_of
-    from cellwright.run.plots import KINDS, Curve, draw_curves
+    from cellwright.run.drawing import KINDS
+    from cellwright.run.plots import Curve, draw_curves
 
     if output.suffix.lower().removeprefix(".") not in KINDS:
         raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")
