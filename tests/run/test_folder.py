@@ -108,7 +108,7 @@ def test_folders_that_are_no_runs(run, tmp_path: Path, monkeypatch):
         ("", "damaged, or of another version"),
         ("[]", "its format is None"),
         ('{"format": "cellwright-run/9"}', "its format is 'cellwright-run/9'"),
-        ('{"format": "cellwright-run/1"}', "cell: field required"),
+        ('{"format": "cellwright-run/1"}', "data: field required"),
         ("\x00" * 50, "damaged"),
         ("[" * 100_000, "damaged"),
     ],

@@ -30,8 +30,8 @@ class Stopped(KeyboardInterrupt):
     how to go on.
     """
 
-    def __init__(self, folder: Path, signal: int) -> None:
-        super().__init__(f"stopped; 'cellwright train --resume {folder}' goes on from here")
+    def __init__(self, folder: Path, signal: int, go_on: str) -> None:
+        super().__init__(f"stopped; '{go_on}' goes on from here")
         self.folder, self.signal = folder, signal
 
 

@@ -14,51 +14,39 @@
 
 from __future__ import annotations
 
-import errno
-import os
 import re
-import time
-from dataclasses import asdict, dataclass
-from fnmatch import fnmatch
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from cellwright.cell import Cell, CellError
-from cellwright.cell.errors import did_you_mean
 from cellwright.run.errors import RunError, refused
-from cellwright.run.files import ENDING, remove, sync_folder, temporary_name, write_whole
-from cellwright.run.info import RunInfo, Status
+from cellwright.run.files import write_whole
+from cellwright.run.info import RunInfo
 from cellwright.run.json_values import dumps, loads
-from cellwright.run.locks import is_held, training_lock
-from cellwright.run.metrics import read_metrics
 from cellwright.run.recipes import recipe_to_toml
+from cellwright.run.work_folder import METRICS, RESULT, WorkFolder, is_half_made
 
 if TYPE_CHECKING:
     from cellwright.run.checkpoints import Checkpoint
     from cellwright.tasks.results import Result
 
+__all__ = ["BEST", "METRICS", "NEXT_BEST", "RUNS", "RunFolder", "is_half_made"]
+
 RUNS = Path("runs")
 """Where runs are, unless said."""
 
-INFO, CELL, RECIPE, METRICS = "run.json", "cell.json", "recipe.toml", "metrics.jsonl"
-LAST, BEST, NEXT_BEST = "last.safetensors", "best.safetensors", "best.next.safetensors"
-RESULT = "result.json"
-
-_MAKING_SECONDS = 60
-"""A folder younger than this may still be in the making, and not have its lock yet."""
-
-State = Literal["running", "killed", "finished", "stopped", "diverged"]
-"""What has become of a run: as its status, but a run that no process trains is not running."""
+CELL, RECIPE = "cell.json", "recipe.toml"
+BEST, NEXT_BEST = "best.safetensors", "best.next.safetensors"
 
 
-@dataclass
-class RunFolder:
+class RunFolder(WorkFolder[RunInfo]):
     """A run on disk. `info` is as it was when it was last read or written."""
 
-    path: Path
-    info: RunInfo
-
-    # -- making and finding ----------------------------------------------------------------
+    noun: ClassVar[str] = "run"
+    info_name: ClassVar[str] = "run.json"
+    info_type: ClassVar[type[RunInfo]] = RunInfo
+    hint: ClassVar[str] = "; 'cellwright runs list' shows those there are"
 
     @classmethod
     def create(
@@ -81,27 +69,10 @@ class RunFolder:
             RunError: it cannot be made, or `path` is taken.
         """
         files = {
-            INFO: info.to_json(),
             CELL: cell.to_json().encode("utf-8", "backslashreplace") + b"\n",
             RECIPE: recipe_to_toml(info.recipe).encode("utf-8", "backslashreplace"),
-            METRICS: b"",
         }
-        wanted = runs / _name(info) if path is None else path
-        temporary = temporary_name(wanted)
-        try:
-            wanted.parent.mkdir(parents=True, exist_ok=True)
-            _sweep_half_made(wanted.parent)
-            temporary.mkdir()
-            with training_lock(temporary):
-                for name, data in files.items():
-                    write_whole(temporary / name, data)
-                final = _renamed(temporary, wanted, numbered=path is None)
-            sync_folder(final.parent)
-        except OSError as error:
-            raise refused("make", wanted, error) from None
-        finally:
-            remove(temporary)
-        return cls(final, info)
+        return cls.make(info, files, runs / _name(info) if path is None else path, path is None)
 
     @classmethod
     def open(cls, path: Path | str, runs: Path = RUNS) -> RunFolder:
@@ -110,30 +81,20 @@ class RunFolder:
         Raises:
             RunError: there is no such run, or the folder is not one. The message says which.
         """
-        found = Path(path)
-        if not found.exists() and not found.is_absolute() and (runs / found).is_dir():
-            found = runs / found
-        return cls(found, _read_info(found, runs))
-
-    # -- what has become of it -------------------------------------------------------------
+        return cls.find(path, runs)
 
     @property
-    def state(self) -> State:
-        """What has become of it, by what was last read and whether a process trains in it."""
-        if self.info.status == "running":
-            return "running" if is_held(self.path) else "killed"
-        return self.info.status
+    def go_on(self) -> str:
+        """The command that goes on with it."""
+        return f"cellwright train --resume {self.path}"
 
-    def refresh(self) -> None:
-        """Read `run.json` again."""
-        self.info = _read_info(self.path, self.path.parent)
-
-    def set_status(self, status: Status) -> None:
-        """Write down what has become of it."""
-        if status != self.info.status:
-            info = self.info.model_copy(update={"status": status})
-            write_whole(self.path / INFO, info.to_json())
-            self.info = info
+    def refuse_ended(self) -> None:
+        """Say so if there is nothing to go on with."""
+        if self.ended:
+            raise RunError(
+                f"{self.path} has {self.info.status}, and there is nothing to resume; "
+                f"'cellwright runs show {self.path}' shows what came out"
+            )
 
     # -- what is in it ---------------------------------------------------------------------
 
@@ -152,14 +113,6 @@ class RunFolder:
                 f"and run.json says {self.info.cell.id}"
             )
         return cell
-
-    def metrics(self) -> list[dict[str, Any]]:
-        """All records that were written, oldest first."""
-        return read_metrics(self.path / METRICS)
-
-    def last(self) -> Checkpoint | None:
-        """Where training would go on; None if it never got so far."""
-        return self._checkpoint(LAST)
 
     def best(self) -> Checkpoint | None:
         """The weights of the epoch that validated best; None if no epoch has ended yet."""
@@ -185,44 +138,6 @@ class RunFolder:
         """Write down the figures."""
         write_whole(self.path / RESULT, dumps(asdict(result), indent=2).encode() + b"\n")
 
-    def _checkpoint(self, name: str) -> Checkpoint | None:
-        from cellwright.run.checkpoints import load_checkpoint
-
-        path = self.path / name
-        return load_checkpoint(path) if path.exists() else None
-
-
-def is_half_made(folder: Path) -> bool:
-    """Whether a folder was being made by a process that was killed since."""
-    try:
-        old = time.time() - folder.stat().st_mtime > _MAKING_SECONDS
-    except OSError:
-        return False
-    return old and fnmatch(folder.name, f".*{ENDING}") and not is_held(folder)
-
-
-def _sweep_half_made(runs: Path) -> None:
-    for folder in runs.glob(f".*{ENDING}"):
-        if is_half_made(folder):
-            remove(folder)
-
-
-def _read_info(path: Path, runs: Path) -> RunInfo:
-    try:
-        return RunInfo.from_json((path / INFO).read_bytes())
-    except FileNotFoundError:
-        if path.is_dir():
-            raise RunError(f"{path} is not a run: it has no {INFO}") from None
-        known = [entry.name for entry in runs.iterdir()] if runs.is_dir() else []
-        hint = did_you_mean(path.name, known) or "; 'cellwright runs list' shows those there are"
-        raise RunError(f"there is no run {path}{hint}") from None
-    except NotADirectoryError:
-        raise RunError(f"{path} is a file; a run is a folder") from None
-    except OSError as error:
-        raise refused("read", path / INFO, error) from None
-    except ValueError as error:
-        raise RunError(f"{path / INFO} is damaged, or of another version: {error}") from None
-
 
 def _name(info: RunInfo) -> str:
     """The name of a run's folder.
@@ -233,18 +148,3 @@ def _name(info: RunInfo) -> str:
     data = Path(info.data.name).name
     words = [cell, data, info.recipe.name, f"{info.created:%Y%m%d-%H%M%S}"]
     return "-".join(re.sub(r"[^A-Za-z0-9_.]+", "-", word).strip(".-")[:60] for word in words)
-
-
-def _renamed(temporary: Path, wanted: Path, numbered: bool) -> Path:
-    """Give the folder its name, which nothing else has; or that with a number behind."""
-    for number in range(1, 1000):
-        final = wanted if number == 1 else wanted.with_name(f"{wanted.name}-{number}")
-        try:
-            os.rename(temporary, final)  # in place of an empty folder at most
-            return final
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-                raise
-            if not numbered:
-                break
-    raise RunError(f"{wanted} is there already; choose another name, or resume it if it is a run")

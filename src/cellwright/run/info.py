@@ -1,4 +1,7 @@
-"""`run.json`: what a run is, and everything that is needed to have it again."""
+"""What work that is kept in a folder is, and everything that is needed to have it again.
+
+Of a run this is `run.json`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import platform
 import secrets
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Self
 
 from cellwright.cell import Cell
 from cellwright.data import Corpus
@@ -16,10 +20,8 @@ from cellwright.run.fingerprint import fingerprint
 from cellwright.run.json_values import dumps, loads
 from cellwright.run.recipes import Recipe
 
-FORMAT = "cellwright-run/1"
-
 Status = Literal["running", "finished", "stopped", "diverged"]
-"""What `run.json` says. A run that was killed still says "running"."""
+"""What the folder says. Work that was killed still says "running"."""
 
 
 class _Info(BaseModel):
@@ -42,17 +44,15 @@ class DataInfo(_Info):
     description: str = Field(description="its counts, for people")
 
 
-class RunInfo(_Info):
-    """All that a run depends on, and what has become of it."""
+class WorkInfo(_Info):
+    """What work of any kind that is kept in a folder depends on, and what has become of it."""
 
-    format: Literal["cellwright-run/1"] = "cellwright-run/1"
+    format: str
     id: str = Field(default_factory=lambda: secrets.token_hex(8), description="ties checkpoints")
     created: datetime = Field(default_factory=lambda: datetime.now().astimezone())
     status: Status = "running"
-    cell: CellInfo
     data: DataInfo
     seed: int
-    recipe: Recipe
     backend: str = "auto"
     threads: int = Field(ge=1, description="of torch; another number may change the last bits")
     versions: dict[str, str] = Field(default_factory=lambda: versions())
@@ -62,28 +62,36 @@ class RunInfo(_Info):
         value = {**self.model_dump(), "created": self.created.isoformat()}
         return dumps(value, indent=2).encode("utf-8", "backslashreplace") + b"\n"
 
-    @staticmethod
-    def from_json(text: bytes) -> RunInfo:
+    @classmethod
+    def from_json(cls, text: bytes) -> Self:
         """As it is read; a `ValueError` that says what is wrong if it is anything else."""
         value = loads(text)
-        found = value.get("format") if isinstance(value, dict) else None
-        if found != FORMAT:
-            raise ValueError(f"its format is {found!r}, and this version reads {FORMAT!r}")
+        found, wanted = _format_of(value), cls.model_fields["format"].default
+        if found != wanted:
+            raise ValueError(f"its format is {found!r}, and this version reads {wanted!r}")
         try:
-            return RunInfo.model_validate(value)
+            return cls.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"]))
             raise ValueError(f"{where}: {first['msg'].lower()}") from None
 
     def differences(self) -> list[str]:
-        """What is not as it was when the run was made, and may change the last bits."""
+        """What is not as it was when the work was begun, and may change the last bits."""
         now = versions()
         return [
             f"{name} was {then} and is {now.get(name)}"
             for name, then in self.versions.items()
             if now.get(name) != then
         ]
+
+
+class RunInfo(WorkInfo):
+    """All that a run depends on."""
+
+    format: Literal["cellwright-run/1"] = "cellwright-run/1"
+    cell: CellInfo
+    recipe: Recipe
 
 
 def describe(
@@ -96,15 +104,20 @@ def describe(
     data_folder: str | None = None,
 ) -> RunInfo:
     """The description of a new run."""
-    data = DataInfo(
-        name=recipe.data,
-        folder=data_folder,
-        fingerprint=fingerprint(corpus),
-        description=corpus.describe(),
-    )
+    data = describe_data(corpus, recipe.data, data_folder)
     named = CellInfo(name=cell.name, id=cell.id)
     return RunInfo(
         cell=named, data=data, seed=seed, recipe=recipe, backend=backend, threads=threads
+    )
+
+
+def describe_data(corpus: Corpus, name: str, folder: str | None = None) -> DataInfo:
+    """Which text it is."""
+    return DataInfo(
+        name=name,
+        folder=folder,
+        fingerprint=fingerprint(corpus),
+        description=corpus.describe(),
     )
 
 
@@ -116,6 +129,10 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
     }
+
+
+def _format_of(value: Any) -> Any:
+    return value.get("format") if isinstance(value, dict) else None
 
 
 def _version(package: str) -> str:

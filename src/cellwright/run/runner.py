@@ -1,7 +1,9 @@
-"""The runner: it trains in a folder, and after any kill a resume goes on as if nothing had been.
+"""The runner: it works in a folder, and after any kill a resume goes on as if nothing had been.
 
-What makes that so is the order of writing. `last.safetensors` alone decides where a run stands: it
-says how many records of `metrics.jsonl` and which epoch's `best.safetensors` belong to it.
+What works step by step, and can say all that it knows between two steps, can be run: a training, a
+search. What makes it go on after a kill is the order of writing. `last.safetensors` alone decides
+where a run stands: it says how many records of `metrics.jsonl` and which epoch's `best.safetensors`
+belong to it.
 
 1. Records are appended, and on the disk before a checkpoint counts them.
 2. Better weights are written beside the best ones, as `best.next.safetensors`.
@@ -16,10 +18,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -27,24 +29,60 @@ from torch import Tensor
 from cellwright.run.checkpoints import load_state, save_checkpoint
 from cellwright.run.errors import RunError, Stopped
 from cellwright.run.files import closed, move, remove, sweep
-from cellwright.run.folder import BEST, LAST, METRICS, NEXT_BEST, RunFolder
+from cellwright.run.folder import BEST, NEXT_BEST, RunFolder
 from cellwright.run.locks import training_lock
 from cellwright.run.metrics import MetricsWriter
 from cellwright.run.signals import stop_requests
 from cellwright.run.tensorboard import EventWriter
+from cellwright.run.work_folder import LAST, METRICS, WorkFolder
 from cellwright.tasks import EpochDone, Result, Snapshot, StepDone
 
 Event = StepDone | EpochDone
+"""What a training reports."""
 
 
-class Trainable(Protocol):
-    """What can be run: `cellwright.tasks.Training`, and whatever trains like it."""
+class AnyEvent(Protocol):
+    """What work reports between two moments at which it can be saved."""
 
-    def run(self) -> Iterator[Event]:
-        """Train to the end; between two events the object stands still."""
+    @property
+    def ends_epoch(self) -> bool:
+        """Whether an epoch has ended, and not only a step."""
 
-    def result(self) -> Result:
-        """The figures so far."""
+    @property
+    def best(self) -> bool:
+        """Whether the weights are better than ever before, and worth a file of their own."""
+
+    @property
+    def epoch(self) -> int:
+        """The epoch it belongs to."""
+
+    def to_record(self) -> Mapping[str, Any]:
+        """What the metrics keep of it."""
+
+
+class AnyResult(Protocol):
+    """What comes out."""
+
+    @property
+    def status(self) -> str:
+        """`running`, `ok`, or what went wrong."""
+
+
+SomeEvent = TypeVar("SomeEvent", bound=AnyEvent)
+SomeResult = TypeVar("SomeResult", bound=AnyResult)
+EventOut = TypeVar("EventOut", bound=AnyEvent, covariant=True)
+EventIn = TypeVar("EventIn", contravariant=True)
+ResultOut = TypeVar("ResultOut", bound=AnyResult, covariant=True)
+
+
+class Work(Protocol[EventOut, ResultOut]):
+    """What can be run: `cellwright.tasks.Training`, and whatever works like it."""
+
+    def run(self) -> Iterator[EventOut]:
+        """Work to the end; between two events the object stands still."""
+
+    def result(self) -> ResultOut:
+        """What has come out so far."""
 
     def weights(self) -> dict[str, Tensor]:
         """What an evaluation uses."""
@@ -67,7 +105,7 @@ class Position:
 
 def train(
     folder: RunFolder,
-    training: Trainable,
+    training: Work[Event, Result],
     *,
     watch: Callable[[Event], None] | None = None,
     checkpoint_seconds: float = 60.0,
@@ -91,48 +129,84 @@ def train(
         RunError: the run has ended before, another process trains in the folder, a file in it is
             damaged or cannot be written. A checkpoint that was there is intact.
     """
+    return work_in(
+        folder,
+        training,
+        watch=watch,
+        checkpoint_seconds=checkpoint_seconds,
+        checkpoint_steps=checkpoint_steps,
+        metrics_steps=metrics_steps,
+        events=lambda steps: EventWriter(folder.path, steps) if tensorboard else None,
+        write_result=folder.write_result,
+    )
+
+
+def work_in(
+    folder: WorkFolder[Any],
+    work: Work[SomeEvent, SomeResult],
+    *,
+    write_result: Callable[[SomeResult], None],
+    watch: Callable[[SomeEvent], None] | None = None,
+    checkpoint_seconds: float = 60.0,
+    checkpoint_steps: int | None = None,
+    metrics_steps: int = 100,
+    events: Callable[[int], Events[SomeEvent] | None] = lambda steps: None,
+) -> SomeResult:
+    """Work until the end, from where the folder's last checkpoint is; `train` says the rest.
+
+    Args:
+        folder: where everything is kept.
+        work: fresh, and made as the folder says.
+        write_result: writes what came out, before the folder says that the work has ended.
+        watch: called after each step and each epoch, once these are kept.
+        checkpoint_seconds: the time between checkpoints.
+        checkpoint_steps: the number of steps between them, instead.
+        metrics_steps: the number of steps between records of steps.
+        events: makes what else writes down events, from the number of steps that are done.
+    """
     with contextlib.ExitStack() as stack:
         stack.enter_context(training_lock(folder.path))
         folder.refresh()
-        refuse_ended(folder)
+        folder.refuse_ended()
         sweep(folder.path)
-        position = _restore(folder, training)
+        position = _restore(folder, work)
         stack.enter_context(_threads(folder.info.threads))
         stop = stack.enter_context(stop_requests())
         try:
             folder.set_status("running")
-            keeper = stack.enter_context(_keeper(folder, training, position, tensorboard))
+            keeper = stack.enter_context(_keeper(folder, work, position, events))
             due = _Due(checkpoint_seconds, checkpoint_steps)
-            for event in training.run():
+            for event in work.run():
                 keeper.record(event, metrics_steps)
                 stopping = stop.signal
-                if stopping is not None and training.result().status != "running":
+                if stopping is not None and work.result().status != "running":
                     stopping = None  # it has just come to its end
-                if isinstance(event, EpochDone) or due.after_step() or stopping is not None:
+                if event.ends_epoch or due.after_step() or stopping is not None:
                     keeper.save()
                     due.restart()
                 if watch is not None:
                     watch(event)
                 if stopping is not None:
-                    raise Stopped(folder.path, stopping)
+                    raise Stopped(folder.path, stopping, folder.go_on)
         except BaseException:
             # Where even this does not fit on the disk, the run says "running", and resumes as well.
             with contextlib.suppress(RunError):
                 folder.set_status("stopped")
             raise
-        result = training.result()
-        folder.write_result(result)
+        result = work.result()
+        write_result(result)
         folder.set_status("finished" if result.status == "ok" else "diverged")
         return result
 
 
-def refuse_ended(folder: RunFolder) -> None:
-    """Say so if there is nothing to go on with."""
-    if folder.info.status in ("finished", "diverged"):
-        raise RunError(
-            f"{folder.path} has {folder.info.status}, and there is nothing to resume; "
-            f"'cellwright runs show {folder.path}' shows what came out"
-        )
+class Events(Protocol[EventIn]):
+    """What writes down events beside the metrics."""
+
+    def add(self, event: EventIn, steps: int, /) -> None:
+        """Write down what was reported after so many steps."""
+
+    def close(self) -> None:
+        """Write what is left."""
 
 
 class _Due:
@@ -154,37 +228,38 @@ class _Due:
 
 @contextlib.contextmanager
 def _keeper(
-    folder: RunFolder, training: Trainable, position: Position, tensorboard: bool
-) -> Iterator[_Keeper]:
+    folder: WorkFolder[Any],
+    work: Work[SomeEvent, Any],
+    position: Position,
+    make_events: Callable[[int], Events[SomeEvent] | None],
+) -> Iterator[_Keeper[SomeEvent]]:
     with contextlib.ExitStack() as stack:
-        events = None
-        if tensorboard:
-            events = stack.enter_context(closed(EventWriter(folder.path, position.steps)))
+        events = make_events(position.steps)
+        if events is not None:
+            stack.enter_context(closed(events))
         writer = MetricsWriter(folder.path / METRICS, position.records)
-        yield _Keeper(folder, training, position, stack.enter_context(closed(writer)), events)
+        yield _Keeper(folder, work, position, stack.enter_context(closed(writer)), events)
 
 
 @dataclass
-class _Keeper:
-    """Writes a run's files, in the order that the module's head gives."""
+class _Keeper(Generic[SomeEvent]):
+    """Writes the files of the work, in the order that the module's head gives."""
 
-    folder: RunFolder
-    training: Trainable
+    folder: WorkFolder[Any]
+    work: Work[SomeEvent, Any]
     position: Position
     metrics: MetricsWriter
-    events: EventWriter | None
-    _better: EpochDone | None = None
+    events: Events[SomeEvent] | None
+    _better: SomeEvent | None = None
 
-    def record(self, event: Event, every: int) -> None:
-        if isinstance(event, StepDone):
+    def record(self, event: SomeEvent, every: int) -> None:
+        if not event.ends_epoch:
             self.position.steps += 1
             if self.position.steps % every:
                 return
-            self.metrics.append({"kind": "step", **asdict(event)})
-        else:
-            self.metrics.append({"kind": "epoch", **asdict(event.record), "best": event.best})
-            if event.best:
-                self._better = event
+        self.metrics.append(event.to_record())
+        if event.best:
+            self._better = event
         if self.events is not None:
             self.events.add(event, self.position.steps)
 
@@ -193,10 +268,10 @@ class _Keeper:
         self.metrics.sync()
         self.position.records = self.metrics.count
         if self._better is not None:
-            found = asdict(self._better.record)
-            save_checkpoint(path / NEXT_BEST, self.training.weights(), {**run, **found})
-            self.position.best_epoch = self._better.record.epoch
-        tensors, state = self.training.snapshot()
+            found = self._better.to_record()
+            save_checkpoint(path / NEXT_BEST, self.work.weights(), {**run, **found})
+            self.position.best_epoch = self._better.epoch
+        tensors, state = self.work.snapshot()
         kept = {**run, "position": asdict(self.position), "training": state}
         save_checkpoint(path / LAST, tensors, kept)
         if self._better is not None:
@@ -204,8 +279,8 @@ class _Keeper:
             self._better = None
 
 
-def _restore(folder: RunFolder, training: Trainable) -> Position:
-    """Bring training and files to the last checkpoint; to the start if there is none."""
+def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
+    """Bring work and files to the last checkpoint; to the start if there is none."""
     checkpoint = folder.last()
     if checkpoint is None:
         for name in (BEST, NEXT_BEST):
@@ -216,7 +291,7 @@ def _restore(folder: RunFolder, training: Trainable) -> Position:
         raise RunError(f"{path} belongs to another run")
     try:
         position = Position(**checkpoint.state["position"])
-        training.restore(Snapshot(dict(checkpoint.tensors), checkpoint.state["training"]))
+        work.restore(Snapshot(dict(checkpoint.tensors), checkpoint.state["training"]))
     except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
         raise RunError(
             f"{path} does not fit: it was written by another version of cellwright "

@@ -16,7 +16,8 @@ from cellwright.run.fingerprint import fingerprint
 from cellwright.run.folder import RUNS, RunFolder
 from cellwright.run.info import describe
 from cellwright.run.recipes import Recipe
-from cellwright.run.runner import refuse_ended, train
+from cellwright.run.runner import train
+from cellwright.run.work_folder import WorkFolder
 from cellwright.tasks import Result, Training
 
 
@@ -76,7 +77,7 @@ def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = N
         RunError: it is not a run, has ended, or its text is not what it was.
     """
     folder = RunFolder.open(path, runs)
-    refuse_ended(folder)
+    folder.refuse_ended()
     cell, info = folder.cell(), folder.info
     corpus = corpus_of(folder, progress)
     recipe = info.recipe
@@ -92,8 +93,8 @@ def resume(
     return train(run.folder, run.training, **how)
 
 
-def corpus_of(folder: RunFolder, progress: Progress | None = None) -> Corpus:
-    """The text that a run was made with.
+def corpus_of(folder: WorkFolder[Any], progress: Progress | None = None) -> Corpus:
+    """The text that a run, or a search, was made with.
 
     Raises:
         DataError: it is not there.

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import resource
 import sys
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
 
 Status = Literal["running", "ok", "loss is nan", "exploded"]
 
@@ -29,6 +29,9 @@ class EpochRecord:
 class StepDone:
     """One segment was learned."""
 
+    ends_epoch: ClassVar[bool] = False
+    best: ClassVar[bool] = False
+
     epoch: int
     step: int
     steps: int
@@ -38,13 +41,28 @@ class StepDone:
     tokens_per_second: float
     seconds: float
 
+    def to_record(self) -> dict[str, Any]:
+        """As the metrics keep it."""
+        return {"kind": "step", **asdict(self)}
+
 
 @dataclass(frozen=True)
 class EpochDone:
     """The text was read once and the model measured; `best` if never better before."""
 
+    ends_epoch: ClassVar[bool] = True
+
     record: EpochRecord
     best: bool
+
+    @property
+    def epoch(self) -> int:
+        """Its number, from 1."""
+        return self.record.epoch
+
+    def to_record(self) -> dict[str, Any]:
+        """As the metrics keep it."""
+        return {"kind": "epoch", **asdict(self.record), "best": self.best}
 
 
 @dataclass(frozen=True)
