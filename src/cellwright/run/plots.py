@@ -89,7 +89,7 @@ def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: A
             ([record.train for record in curve.records], (0, (4, 2)), 1.1),
             ([record.valid for record in curve.records], "solid", 1.8),
         ):
-            values = [_height(loss) for loss in losses]
+            values = [perplexity_height(loss) for loss in losses]
             heights += [value for value in values if math.isfinite(value)]
             mark = "o" if len(values) <= MOST_MARKS else ""
             axes.plot(
@@ -100,24 +100,24 @@ def _draw(axes: Any, curves: Sequence[Curve], colours: Sequence[Any], against: A
         if best is not None:
             at = places[list(curve.records).index(best)]
             axes.plot(
-                [at], [_height(best.valid)], color=colour, marker="o", markersize=6,
+                [at], [perplexity_height(best.valid)], color=colour, marker="o", markersize=6,
                 markeredgecolor="white", markeredgewidth=1.2, zorder=5,
             )  # fmt: skip
     axes.set_xlabel("epoch" if against == "epoch" else f"training time in {unit}")
     axes.set_ylabel("perplexity")
-    _scale(axes, heights)
+    perplexity_scale(axes, heights)
     if against == "epoch":
         whole = matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)
         axes.xaxis.set_major_locator(whole)
 
 
-def _height(loss: float) -> float:
+def perplexity_height(loss: float) -> float:
     """A perplexity, or NaN, which leaves a gap, where there is none to draw."""
     found = perplexity(loss)
     return found if math.isfinite(found) else math.nan
 
 
-def _scale(axes: Any, heights: Sequence[float]) -> None:
+def perplexity_scale(axes: Any, heights: Sequence[float]) -> None:
     """A logarithmic axis with plain numbers at it, where perplexities are far apart."""
     if not heights or max(heights) < LOG_FROM * min(heights):
         return
