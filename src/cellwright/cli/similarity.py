@@ -1,0 +1,198 @@
+"""`cellwright similarity`: do a language model's word vectors agree with people?"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cellwright.cli.figures import jsonable, perplexity
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, emit_json, printable, stderr, stdout, write_whole
+from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
+
+if TYPE_CHECKING:
+    from cellwright.data.word_pairs import WordPairs
+    from cellwright.run.similarity import Row, Watch
+    from cellwright.tasks.similarity import Agreement, Similarity
+
+EXAMPLES = examples(
+    TRAIN,
+    ("its embeddings on both sets", "cellwright similarity gru"),
+    ("beside word2vec, trained on the same text", "cellwright similarity gru --sgns"),
+    ("figures for programs", "cellwright similarity gru --pairs simlex999 --json gru.json"),
+)
+
+FEW = 100
+"""Correlations of fewer pairs come with a remark."""
+
+
+def run(
+    names: Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)],
+    pairs: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SET",
+            help="wordsim353, simlex999, or a file with two words and a number a line, apart by "
+            "tabs. May be given again. Default: both.",
+        ),
+    ] = None,
+    sgns: Annotated[
+        bool, typer.Option("--sgns", help="Train word2vec on the same text to compare with.")
+    ] = False,
+    sgns_epochs: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1000, help="How often it reads the text.")
+    ] = 5,
+    sgns_least: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="How often a word has to occur for it."),
+    ] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Of word2vec.")] = 0,
+    json_file: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE", help="Write all figures as JSON; - for output."),
+    ] = None,
+    runs: Runs = Path("runs"),
+) -> None:
+    """Compare word vectors of trained models with human judgements of similarity.
+
+    The cosine of two words' embeddings is correlated with how alike people
+    found the words, by Pearson and Spearman, as in NAS-Bench-NLP (Klyuchnikov
+    et al. 2020, section 4.2), on WordSim-353 and SimLex-999, which come with
+    gensim. Upper and lower case are alike.
+
+    Correlations are of the pairs both of whose words all shown models have;
+    the column 'has' says how many pairs each model has by itself. With --sgns,
+    skip-gram word2vec with negative sampling, as wide as the embeddings, is
+    trained on each text. Needs gensim: pip install 'cellwright[search]'.
+    """
+    from cellwright.data.word_pairs import KNOWN_PAIRS, load_pairs
+    from cellwright.run.similarity import similarities
+    from cellwright.tasks.skip_gram import SkipGramSettings
+
+    sets = [load_pairs(name) for name in dict.fromkeys(pairs or KNOWN_PAIRS)]
+    settings = SkipGramSettings(epochs=sgns_epochs, least=sgns_least, seed=seed)
+    with _bar() as watch:
+        rows = similarities(_loaded(names, runs), sets, settings if sgns else None, watch)
+    if json_file is not None:
+        document = jsonable(_document(rows, sets, asdict(settings) if sgns else None))
+        if json_file == "-":
+            emit_json(document)
+            return
+        _write(Path(json_file), document)
+    for number, one in enumerate(sets):
+        if number:
+            stdout().print()
+        _print(one, rows, number)
+    if json_file is not None:
+        stdout().print()
+        stdout().print(printable(json_file), soft_wrap=True)
+
+
+def _loaded(names: list[str], runs: Path) -> Iterator[Any]:
+    from cellwright.run.trained import load_trained
+
+    for name in dict.fromkeys(names):
+        yield load_trained(name, runs=runs)
+
+
+@contextmanager
+def _bar() -> Iterator[Watch]:
+    """A bar on standard error while a baseline is trained, where that is a terminal."""
+    from rich import progress as rich
+
+    console = stderr()
+    with rich.Progress(
+        rich.TextColumn("{task.description}"),
+        rich.BarColumn(),
+        rich.TaskProgressColumn(),
+        rich.TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as shown:
+        task = shown.add_task("", total=None, visible=False)
+        yield lambda what, done, total: shown.update(
+            task, description=what, completed=done, total=total, visible=True
+        )
+
+
+# -- for people --------------------------------------------------------------------------------
+
+
+def _print(pairs: WordPairs, rows: list[Row], number: int) -> None:
+    used = rows[0].found[number].common.pairs
+    console = stdout()
+    console.print(f"{pairs.name}: {used:,} of {count(len(pairs), 'pair')}", style="bold cyan")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in ("model", "cell", "text"):
+        table.add_column(name, overflow="fold")
+    for name in ("width", "perplexity", "has", "pearson", "95%", "spearman"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        model, found = row.model, row.found[number]
+        table.add_row(
+            printable(model.name),
+            printable(model.cell or "–"),
+            printable(model.corpus),
+            f"{model.dimensions:,}",
+            perplexity(model.valid),
+            f"{found.own.pairs:,}",
+            _figure(found.common.pearson),
+            _interval(found.common),
+            _figure(found.common.spearman),
+        )
+    console.print(table)
+    if used < FEW:
+        note = f"{count(used, 'pair')} are too few to say much: see how wide the 95% intervals are"
+        console.print(note, style="dim", soft_wrap=True)
+
+
+def _figure(value: float) -> str:
+    return "–" if math.isnan(value) else f"{value:.3f}"
+
+
+def _interval(found: Agreement) -> str:
+    low, high = found.interval
+    return "–" if math.isnan(low) else f"{low:.2f} to {high:.2f}"
+
+
+# -- for programs ------------------------------------------------------------------------------
+
+
+def _document(
+    rows: list[Row], sets: list[WordPairs], sgns: dict[str, Any] | None
+) -> dict[str, Any]:
+    return {
+        "sets": [{"name": pairs.name, "pairs": len(pairs)} for pairs in sets],
+        "sgns": sgns,
+        "models": [
+            {
+                **asdict(row.model),
+                "similarity": [
+                    {"set": pairs.name, **_found(found)}
+                    for pairs, found in zip(sets, row.found, strict=True)
+                ],
+            }
+            for row in rows
+        ],
+    }
+
+
+def _found(found: Similarity) -> dict[str, Any]:
+    return {
+        which: {**asdict(one), "pearson_95": one.interval}
+        for which, one in (("common", found.common), ("own", found.own))
+    }
+
+
+def _write(path: Path, document: Any) -> None:
+    import json
+
+    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
