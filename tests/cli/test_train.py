@@ -45,11 +45,11 @@ def test_output_that_is_not_a_terminal_is_plain_lines(short):
 
 @pytest.mark.parametrize(("lines", "recipe"), [(60, "laptop"), (60_000, "darts-ptb-laptop")])
 def test_a_recipe_that_fits_the_text_is_chosen_and_named(run, lines: int, recipe: str):
-    from cellwright.cli.train import _chosen_recipe
+    from cellwright.cli.train import chosen_recipe
 
     write_corpus(Path("text"))
     Path("text/train.txt").write_text("some words of text here\n" * lines)
-    assert _chosen_recipe("text", None, ["training.epochs=3"], None).name == recipe
+    assert chosen_recipe("text", None, ["training.epochs=3"], None).name == recipe
 
 
 def test_without_anything_the_text_of_python_is_learned(run, monkeypatch: pytest.MonkeyPatch):

@@ -151,9 +151,9 @@ def _fresh(
     from cellwright.cli.data.progress import bar
     from cellwright.run import fresh_run
 
-    path = None if name is None else _named(out, name)
+    path = None if name is None else named(out, name)
     with bar() as progress:
-        chosen = _chosen_recipe(data, recipe, settings, progress)
+        chosen = chosen_recipe(data, recipe, settings, progress)
         if threads is not None:
             import torch
 
@@ -161,7 +161,7 @@ def _fresh(
         return fresh_run(cell, chosen, seed, data=data, runs=out, path=path, progress=progress)
 
 
-def _chosen_recipe(
+def chosen_recipe(
     data: str | None, recipe: str | None, settings: list[str], progress: Any
 ) -> Recipe:
     """The recipe that was named, or else one for a text of this size."""
@@ -180,7 +180,8 @@ def _chosen_recipe(
     return load_recipe(name, settings)
 
 
-def _named(out: Path, name: str) -> Path:
+def named(out: Path, name: str) -> Path:
+    """The folder of a name; an error if it cannot be one."""
     if not name.strip(". ") or Path(name).name != name or "\0" in name:
         raise typer.BadParameter(f"{name!r} is no name for a run's folder; --out says where it is")
     return out / name

@@ -1,0 +1,195 @@
+"""`cellwright compare`: train cells in the same way, and put them side by side."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from cellwright.cli import sources
+from cellwright.cli.errors import INTERRUPTED
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, printable, stderr, stdout
+
+if TYPE_CHECKING:
+    from cellwright.run.comparison.contenders import Contender
+    from cellwright.run.comparison.plan import Plan
+    from cellwright.run.comparison.results import Standing
+
+_SMALL = "--set model.hidden=32 --set training.epochs=1"
+
+EXAMPLES = examples(
+    ("two cells, two seeds each", f"cellwright compare gru rnn --seeds 2 {_SMALL} -o two"),
+    (
+        "and two random ones beside them; what is there is not trained again",
+        f"cellwright compare gru rnn --random ess:2,nodes=3,m=2 --seeds 2 {_SMALL} -o two",
+    ),
+    (
+        "a cell from a file, with a recipe of your own",
+        f"cellwright compare two/cells/gru.json lstm {_SMALL} --seeds 1 -o mine",
+    ),
+)
+
+
+def run(
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CELL]...", help="Names from the zoo, files of any format, or - for input."
+        ),
+    ] = None,
+    random: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SPACE[:N]",
+            help="N cells drawn uniformly from a search space. Settings of the space stand behind "
+            "commas, as in ess:3,nodes=4,m=2. May be given again.",
+        ),
+    ] = None,
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE", help="How to train. Default: a laptop recipe that fits the data."
+        ),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="builtin, ptb, wikitext-2, wikitext-103, or a folder. Default: the recipe's.",
+        ),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Another setting, as training.epochs=3. May be given again.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(metavar="K", min=1, help="How often each cell is trained.")
+    ] = 3,
+    random_seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Decides which random cells are drawn.")
+    ] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Trainings side by side, with a thread each. Default: as many as cores.",
+        ),
+    ] = None,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
+    ] = Path("comparison"),
+) -> None:
+    """Train cells by the same recipe from the same seeds, and compare them.
+
+    Prints a table with parameters, perplexities (mean ± sample standard
+    deviation over the seeds), time and memory, sorted by validation
+    perplexity, and says which differences the seeds can tell from chance.
+    FOLDER gets a report (index.html), the figures (results.json, table.csv,
+    runs.csv), pictures, and a run folder for each training.
+
+    Ctrl-C saves everything and stops. The same command again goes on from
+    there, also after a crash, to the same figures; it trains only what is
+    missing. Cells and seeds may be added; other settings need another folder.
+    """
+    from cellwright.run.comparison.plan import make_plan
+    from cellwright.run.comparison.report import write_report
+    from cellwright.run.comparison.results import standings
+    from cellwright.run.comparison.running import refuse_failures
+
+    contenders = _contenders(names or [], random or [], random_seed)
+    if not contenders:
+        raise typer.BadParameter(
+            "a CELL is missing, or --random SPACE; as in: cellwright compare lstm gru"
+        )
+    from cellwright.cli.data.progress import bar
+    from cellwright.cli.train import chosen_recipe
+
+    with bar() as progress:
+        chosen = chosen_recipe(data, recipe, settings or [], progress)
+        plan = make_plan(out, contenders, chosen, seeds, data=data, progress=progress)
+    failures = train(plan, workers)
+    found = standings(plan)
+    report = write_report(plan, found, shlex.join(["cellwright", *sys.argv[1:]]))
+    print_standings(plan, found)
+    stdout().print(printable(f"report: {report}"), soft_wrap=True)
+    refuse_failures(failures)
+
+
+def _contenders(names: list[str], random: list[str], seed: int) -> list[Contender]:
+    from cellwright.run.comparison.contenders import contender, random_contenders
+
+    found = []
+    for loaded in sources.load(names):
+        source = "" if loaded.label == loaded.cell.name else f"from {loaded.label}"
+        stem = Path(loaded.label).stem if not loaded.cell.name else ""
+        found.append(contender(loaded.cell, stem, source))
+    for request in random:
+        found += random_contenders(request, seed)
+    return found
+
+
+def train(plan: Plan, workers: int | None = None) -> list[str]:
+    """Do the trainings of a comparison that are missing, and show how they go; what failed."""
+    from cellwright.cli.compare_progress import shown
+    from cellwright.run import Stopped
+    from cellwright.run.comparison.running import missing, train_all
+    from cellwright.run.executors.executor import cores
+
+    todo, total = len(missing(plan)), len(plan.runs)
+    what = f"{count(len(plan.contenders), 'cell')}, {count(len(plan.seeds), 'seed')}"
+    how = f"recipe {plan.recipe.name} on {Path(plan.recipe.data).name}"
+    there = "" if todo == total else f", {total - todo:,} of them done before"
+    line = f"{what}: {count(total, 'training')}{there}; {how}"
+    stdout().print(printable(line), soft_wrap=True)
+    if not todo:
+        return []
+    number = min(workers or cores(), todo)
+    try:
+        with shown(plan, number) as watch:
+            return train_all(plan, number, watch)
+    except Stopped as stop:
+        _print_stop("stopped; everything is saved")
+        raise typer.Exit(128 + stop.signal) from None
+    except KeyboardInterrupt:
+        _print_stop("interrupted at once; saved are the last checkpoints")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _print_stop(line: str) -> None:
+    stderr().print(line, style="yellow", soft_wrap=True)
+    stderr().print("the same command again goes on from there", soft_wrap=True)
+
+
+def print_standings(plan: Plan, found: list[Standing]) -> None:
+    """The table, the outcome in words, and what there is to know about both."""
+    from cellwright.run.comparison.report import NUMERIC, table
+    from cellwright.run.comparison.words import outcome, remarks
+
+    header, rows = table(found)
+    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for place, name in enumerate(header):
+        shown.add_column(
+            name,
+            justify="right" if place in NUMERIC else "left",
+            style="cyan" if not place else "",
+            overflow="fold",
+        )
+    for row in rows:
+        shown.add_row(*map(printable, row))
+    stdout().print()
+    stdout().print(shown)
+    stdout().print()
+    stdout().print(printable(outcome(found)))
+    for remark in remarks(plan, found):
+        stdout().print(printable(remark), style="dim")
+    stdout().print()

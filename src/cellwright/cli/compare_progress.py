@@ -1,0 +1,195 @@
+"""What a comparison shows while it trains: a line for each training that ends, and bars on a
+terminal."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rich.console import RenderableType
+from rich.table import Table
+
+from cellwright.cli.figures import clock, duration, perplexity
+from cellwright.cli.output import printable, stdout
+
+if TYPE_CHECKING:
+    from cellwright.run.comparison.plan import Plan
+    from cellwright.run.comparison.running import Event
+
+    Watch = Callable[[Event | None], None]
+
+REFRESH_SECONDS = 0.2
+"""The time between two drawings of the bars."""
+
+QUIET_SECONDS = 30.0
+"""Where there are no bars, an epoch gets a line if its training has had none for so long."""
+
+Key = tuple[str, int]
+
+
+@dataclass
+class Going:
+    """A training that goes on."""
+
+    begun: float
+    done: float = 0.0
+    """The part of its steps."""
+    seconds: float = 0.0
+    """Of training, in earlier processes too."""
+    epoch: int = 0
+    best: float = float("inf")
+    line: float = field(default_factory=time.monotonic)
+
+    @property
+    def whole(self) -> float | None:
+        """How many seconds it takes in all, as far as one can tell."""
+        return self.seconds / self.done if self.done > 0 else None
+
+
+class Progress:
+    """How far a comparison is.
+
+    Args:
+        total: how many trainings it has.
+        epochs: how many each has.
+        workers: how many go on at once.
+        ended: how long those took that ended before.
+    """
+
+    def __init__(self, total: int, epochs: int, workers: int, ended: dict[Key, float]) -> None:
+        self.total, self.epochs, self.workers = total, epochs, workers
+        self.ended = dict(ended)
+        self.failed: set[Key] = set()
+        self.going: dict[Key, Going] = {}
+        self.begun = time.monotonic()
+
+    def add(self, event: Event) -> None:
+        """Take in what happened."""
+        key, values = (event.label, event.seed), event.values
+        if event.kind == "begun":
+            self.going[key] = Going(time.monotonic())
+            return
+        if event.kind in ("ended", "failed", "stopped"):
+            gone = self.going.pop(key)
+            if event.kind == "ended":
+                self.ended[key] = gone.seconds
+            else:
+                self.failed.add(key)
+            return
+        here = self.going[key]
+        here.epoch, here.seconds = values["epoch"], values["seconds"]
+        if event.kind == "step":
+            here.done = (values["epoch"] - 1 + values["step"] / values["steps"]) / self.epochs
+        else:
+            here.done = values["epoch"] / self.epochs
+            here.best = min(here.best, values["valid"])
+
+    @property
+    def done(self) -> float:
+        """The part of all trainings."""
+        over = len(self.ended) + len(self.failed)
+        return (over + sum(one.done for one in self.going.values())) / self.total
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until all have ended; None while nothing is known.
+
+        A cell's next seed takes as long as its last; a cell of which nothing is known, as long as
+        the mean.
+        """
+        known: dict[str, float] = {label: seconds for (label, _), seconds in self.ended.items()}
+        for (label, _), one in self.going.items():
+            if one.whole is not None:
+                known.setdefault(label, one.whole)
+        if not known:
+            return None
+        usual = sum(known.values()) / len(known)
+        rests = [
+            (1 - one.done) * (one.whole if one.whole is not None else known.get(label, usual))
+            for (label, _), one in self.going.items()
+        ]
+        waiting = self.total - len(self.ended) - len(self.failed) - len(self.going)
+        return max([(sum(rests) + waiting * usual) / self.workers, *rests])
+
+
+@contextmanager
+def shown(plan: Plan, workers: int) -> Iterator[Watch]:
+    """Show the trainings on standard output; what is yielded takes the events."""
+    from rich.live import Live
+
+    from cellwright.run.comparison.results import standing
+
+    console = stdout()
+    before: dict[Key, float] = {}
+    for one in plan.contenders:
+        for run in standing(plan, one.label).runs:
+            before[(one.label, run.seed)] = run.result.seconds
+    total = len(plan.runs)
+    progress = Progress(total, plan.recipe.training.epochs, workers, before)
+    width = max(len(f"{one.label} seed {seed}") for one, seed in plan.runs)
+    live = Live(console=console, transient=True, auto_refresh=False)
+    due = 0.0
+
+    def line(key: Key, rest: str) -> None:
+        console.print(f"{f'{key[0]} seed {key[1]}':<{width}}  {rest}", soft_wrap=True)
+
+    def say(event: Event) -> None:
+        key = (event.label, event.seed)
+        number = f"({len(progress.ended) + len(progress.failed)} of {total})"
+        if event.kind == "ended":
+            [run] = [r for r in standing(plan, event.label).runs if r.seed == event.seed]
+            result = run.result
+            how = f"diverged: {result.status}" if run.diverged else duration(result.seconds)
+            figures = f"valid {perplexity(result.valid):>7}  test {perplexity(result.test):>7}"
+            line(key, f"{figures}  {how:>12}  {number}")
+        elif event.kind in ("failed", "stopped"):
+            why = str(event.values.get("message", "stopped")).splitlines()[0]
+            line(key, printable(f"failed: {why}  {number}"))
+        elif event.kind == "epoch" and not console.is_terminal:
+            going = progress.going[key]
+            if time.monotonic() - going.line >= QUIET_SECONDS:
+                going.line = time.monotonic()
+                valid = f"valid {perplexity(event.values['valid']):>7}"
+                left = f"{clock(progress.left)} left in all"
+                line(key, f"{valid}  epoch {going.epoch:,} of {progress.epochs:,}  {left}")
+
+    with live if console.is_terminal else nullcontext():
+
+        def watch(event: Event | None) -> None:
+            nonlocal due
+            if event is not None:
+                progress.add(event)
+                say(event)
+            if console.is_terminal and time.monotonic() >= due:
+                live.update(bars(progress), refresh=True)
+                due = time.monotonic() + REFRESH_SECONDS
+
+        yield watch
+
+
+def bars(progress: Progress) -> RenderableType:
+    """The lower lines on a terminal: the trainings that go on, and the whole."""
+    from rich.progress_bar import ProgressBar
+
+    grid = Table.grid(padding=(0, 1), expand=True)
+    for ratio in (None, 1, None, None, None):
+        grid.add_column(ratio=ratio, no_wrap=True)
+    for (label, seed), one in progress.going.items():
+        left = None if one.whole is None else (1 - one.done) * one.whole
+        where = f"epoch {one.epoch:,} of {progress.epochs:,}" if one.epoch else "starting"
+        best = f"best {perplexity(one.best)}" if one.best < float("inf") else ""
+        name = printable(f"{label} seed {seed}")
+        bar = ProgressBar(1.0, one.done)
+        grid.add_row(name, bar, where, best, f"{clock(left):>7} left")
+    over = len(progress.ended) + len(progress.failed)
+    grid.add_row(
+        "all trainings",
+        ProgressBar(1.0, progress.done),
+        f"{over:,} of {progress.total:,}",
+        f"{progress.done:.0%}",
+        f"{clock(progress.left):>7} left",
+    )
+    return grid
