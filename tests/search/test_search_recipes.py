@@ -10,8 +10,16 @@ from cellwright.data import KNOWN
 from cellwright.run import RecipeError, recipe_names, recipe_to_toml
 from cellwright.search.differentiable_settings import DifferentiableSettings
 from cellwright.search.recipes import SearchRecipe, load_search_recipe, search_recipe_names
+from cellwright.search.sharing.settings import SharingSettings
 
-PAPERS = ["darts-ptb", "ess-ptb", "ess-wikitext-103", "i-darts-ptb"]
+PAPERS = [
+    "darts-ptb",
+    "enas-ptb",
+    "ess-ptb",
+    "ess-wikitext-103",
+    "i-darts-ptb",
+    "random-sharing-ptb",
+]
 
 
 def defaults(**values: object) -> DifferentiableSettings:
@@ -55,8 +63,8 @@ def test_on_wikitext():
 
 @pytest.mark.parametrize("name", search_recipe_names())
 def test_a_recipe_as_toml_is_the_same_recipe(name: str, tmp_path: Path):
-    recipe = load_search_recipe(name, ["search.operations=['tanh', 'none']", "search.clip=none"])
-    assert (recipe.search.operations, recipe.search.clip) == (("tanh", "none"), None)
+    recipe = load_search_recipe(name, ["search.operations=['tanh', 'relu']", "search.clip=none"])
+    assert (recipe.search.operations, recipe.search.clip) == (("tanh", "relu"), None)
     path = tmp_path / "again.toml"
     path.write_text(recipe_to_toml(recipe), encoding="utf-8")
     assert load_search_recipe(path) == recipe
@@ -79,7 +87,12 @@ def test_a_file_extends_a_packaged_recipe(tmp_path: Path):
         ("search.model.hiden=3", "unknown key 'search.model.hiden'; did you mean 'search.model.hi"),
         ("search.hidden=3", "unknown key 'search.hidden'; did you mean 'search.model.hidden'?"),
         ("rounds=3", "unknown key 'rounds'; did you mean 'search.rounds'?"),
-        ("search.kind=drats", "search.kind should be 'darts', 'i-darts' or 'ess', not 'drats'"),
+        (
+            "search.kind=drats",
+            "search.kind should be 'darts', 'i-darts', 'ess', 'enas' or 'random-sharing', "
+            "not 'drats'; did you mean 'darts'?",
+        ),
+        ("search.kind=3", "not '3'"),
         ("search.operations=tanh", "search.operations: should be a list such as ['tanh', 'relu']"),
         ("search.operations=['tan']", "did you mean 'tanh'"),
         ("search.scope=inter", "search: darts searches inside the cell alone"),
@@ -92,6 +105,53 @@ def test_mistakes(setting: str, says: str):
     with pytest.raises(RecipeError) as caught:
         load_search_recipe("darts-ptb", [setting])
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("search.model.hiden=3", "unknown key 'search.model.hiden'; did you mean 'search.model.hi"),
+        ("search.controler_steps=3", "did you mean 'search.controller_steps'?"),
+        ("search.rounds=3", "unknown key 'search.rounds'; [search] has "),
+        ("candidates=3", "unknown key 'candidates'; did you mean 'search.candidates'?"),
+        ("search.operations=['none']", "operations has no 'none'; known are tanh"),
+        ("search.nodes=0", "search.nodes should be greater than or equal to 1, not 0"),
+        ("search.nodes=100000", "nodes must be a whole number from 1 to"),
+        ("search.average_after=3", "search.average_after should be None"),
+        ("search=3", "search should be a table, written [search], not 3"),
+    ],
+)
+def test_mistakes_in_a_search_with_shared_weights(setting: str, says: str):
+    with pytest.raises(RecipeError) as caught:
+        load_search_recipe("enas-ptb", [setting])
+    assert says in str(caught.value)
+
+
+def test_random_search_has_no_controller():
+    with pytest.raises(RecipeError, match="random-sharing has no controller: controller_steps"):
+        load_search_recipe("random-sharing-ptb", ["search.controller_steps=5"])
+
+
+def test_enas_on_penn_treebank_has_the_defaults():
+    assert load_search_recipe("enas-ptb").search == SharingSettings.model_validate({})
+
+
+def test_a_search_without_a_kind_is_darts(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    path.write_text("[search]\nepochs = 3\n")
+    assert load_search_recipe(path).search == defaults(epochs=3)
+    path.write_text('data = "ptb"\n')
+    assert load_search_recipe(path).search == defaults()
+    path.write_text("[search]\nepoch = 3\n")
+    with pytest.raises(RecipeError, match="unknown key 'search.epoch'; did you mean 'search.ep"):
+        load_search_recipe(path)
+
+
+def test_several_mistakes_at_once():
+    with pytest.raises(RecipeError) as caught:
+        load_search_recipe("enas-ptb", ["search=3", "serch=3"])
+    assert "search should be a table" in str(caught.value)
+    assert "did you mean 'search'?" in str(caught.value)
 
 
 def test_a_training_recipe_is_no_search_recipe():

@@ -39,7 +39,7 @@ def explain(
     lines = []
     for found in error.errors(include_url=False):
         path = tuple(map(str, found["loc"]))
-        if path[:1] == ("model",) and path[1:2] and path[1] in MODELS:  # pydantic's own
+        if len(path) > 1 and _members(recipe, path[0]):  # pydantic says which member it took
             path = path[:1] + path[2:]
         problem = _problem(path, dict(found), recipe, tables)
         lines.append(f"{_origin(path, origins, whole)}: {problem}")
@@ -67,8 +67,9 @@ def _problem(
     if kind == "union_tag_not_found":
         return f"model.kind is missing; it should be {kinds}"
     if kind == "union_tag_invalid":
-        tag = str(found["ctx"]["tag"])
-        return f"model.kind should be {kinds}, not {shown(tag)}{did_you_mean(tag, MODELS)}"
+        tag, known = str(found["ctx"]["tag"]), _kinds(_members(recipe, path[0]))
+        quoted = " or ".join(", ".join(map(repr, known)).rsplit(", ", 1))
+        return f"{key}.kind should be {quoted}, not {shown(tag)}{did_you_mean(tag, known)}"
     if kind in ("model_type", "model_attributes_type"):
         return f"{key} should be a table, written [{key}], not {value}"
     message = str(found["msg"])
@@ -102,6 +103,18 @@ def _unknown(path: Path, recipe: type[BaseModel], tables: Mapping[str, Any]) -> 
     return f"unknown key {key!r}; {where} has {', '.join(own)}"
 
 
+def _members(recipe: type[BaseModel], key: str) -> list[type[BaseModel]]:
+    """The classes that a table may be of, where its `kind` decides; none elsewhere."""
+    field = recipe.model_fields.get(key)
+    found = () if field is None else get_args(field.annotation)
+    members = [m for m in found if isinstance(m, type) and issubclass(m, BaseModel)]
+    return members if len(members) > 1 else []
+
+
+def _kinds(members: list[type[BaseModel]]) -> list[str]:
+    return [kind for m in members for kind in get_args(m.model_fields["kind"].annotation)]
+
+
 def _settings(
     at: Path, recipe: type[BaseModel], tables: Mapping[str, Any]
 ) -> type[BaseModel] | None:
@@ -110,8 +123,10 @@ def _settings(
     for key in at:
         field = settings.model_fields.get(key)
         found: Any = None if field is None else field.annotation
-        if found == get_args(ModelSettings)[0]:
-            found = MODELS.get(str(tables.get(key, {}).get("kind")))
+        if members := _members(settings, key):
+            table = tables.get(key)
+            said = table.get("kind", _kinds(members)[0]) if isinstance(table, dict) else None
+            found = next((member for member in members if said in _kinds([member])), None)
         if not (isinstance(found, type) and issubclass(found, BaseModel)):
             return None
         settings = found

@@ -18,7 +18,8 @@ Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
-def _as_tuple(value: Any) -> Any:
+def as_tuple(value: Any) -> Any:
+    """What a file says as a list."""
     if not isinstance(value, list | tuple):  # a file has lists alone
         raise ValueError(f"should be a list such as ['tanh', 'relu'], not {shown(value)}")
     return tuple(value)
@@ -68,7 +69,7 @@ class DifferentiableSettings(TrainingSettings):
     # -- the space
     nodes: Size = Field(8, description="nodes inside the cell")
     m: Size = Field(3, description="steps that the gates between cells look back (ess)")
-    operations: Annotated[tuple[str, ...], BeforeValidator(_as_tuple)] = Field(
+    operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         OPERATIONS, min_length=1, description="what an edge may do"
     )
     edges: Literal["highway", "plain"] = Field(

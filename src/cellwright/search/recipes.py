@@ -17,12 +17,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from cellwright.run.recipes import BaseRecipe, load_recipe, recipe_names
 from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.search.sharing.settings import SharingSettings
+
+
+def _with_kind(values: Any) -> Any:
+    """The settings of a search that does not say its kind: DARTS."""
+    return {"kind": "darts", **values} if isinstance(values, dict) else values
+
+
+SearchSettings = Annotated[
+    Annotated[DifferentiableSettings | SharingSettings, Field(discriminator="kind")],
+    BeforeValidator(_with_kind),
+]
+"""The settings of any search that trains one network; `kind` says which."""
 
 
 class SearchRecipe(BaseRecipe):
@@ -33,7 +46,11 @@ class SearchRecipe(BaseRecipe):
     training: str = Field(
         "laptop", min_length=1, description="the recipe to train a found cell with"
     )
-    search: DifferentiableSettings
+    selection_epochs: Annotated[int, Field(ge=1)] | None = Field(
+        None,
+        description="epochs of that training by which the best of several seeds is chosen; none: all",
+    )
+    search: SearchSettings = DifferentiableSettings.model_validate({})
 
 
 def load_search_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> SearchRecipe:

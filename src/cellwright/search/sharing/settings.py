@@ -1,0 +1,124 @@
+"""Every number of a search with shared weights, with the papers' values.
+
+Numbers are those of Pham et al. 2018 (section 3.1 and appendix). Where the paper has none, they are
+those of its code for Penn Treebank: widths, dropouts, the decay of the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cellwright.cell.listings.enas import OPERATIONS
+from cellwright.models.settings import OneLayerSettings, Rate, Size, Strength
+from cellwright.search.differentiable_settings import NotNegative, Positive, as_tuple
+from cellwright.spaces.enas import Enas
+from cellwright.tasks.settings import TrainingSettings
+
+KINDS: Mapping[str, Mapping[str, Any]] = {
+    # ENAS: "typically 2000" controller steps an epoch (section 2.2); 10 cells at the end.
+    "enas": {"controller_steps": 2000, "candidates": 10, "finalists": 10},
+    # Li and Talwalkar's code: 1000 random cells are screened, the best 10 measured.
+    "random-sharing": {"controller_steps": 0, "candidates": 1000, "finalists": 10},
+}
+"""What the methods have different defaults for."""
+
+
+class SharingModelSettings(OneLayerSettings):
+    """The model around the children."""
+
+    hidden: Size = Field(720, description="width of the hidden state and of the embeddings")
+    dropout_embedding: Rate = Field(
+        0.25, description="on the embedding vectors, one mask for all time steps"
+    )
+    dropout_words: Rate = Field(
+        0.0, description="share of the vocabulary's words whose embedding is removed"
+    )
+    tar: Strength = Field(
+        0.0,
+        description="temporal activation regularisation: penalty on the squared change of the "
+        "output from step to step",
+    )
+
+
+class SharingSettings(TrainingSettings):
+    """A search with shared weights. How these learn is said as in a training.
+
+    >>> SharingSettings(kind="random-sharing").candidates
+    1000
+    """
+
+    kind: Literal["enas", "random-sharing"] = Field("enas", description="which method")
+
+    # -- the space
+    nodes: Size = Field(
+        12, description="nodes of the cell, node 0 over x and h included; 6 for sentence pairs"
+    )
+    operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        OPERATIONS, min_length=1, description="what a node may do"
+    )
+
+    # -- the controller (enas)
+    controller_steps: int = Field(
+        2000, ge=0, description="steps of the controller after each epoch of the weights"
+    )
+    controller_samples: Size = Field(
+        1, description="cells that a step of the controller samples, all read one minibatch"
+    )
+    controller_rate: Positive = Field(3.5e-4, description="Adam's rate for the controller")
+    controller_units: Size = Field(100, description="width of the controller's LSTM")
+    controller_range: Positive = Field(
+        0.1, description="the controller's weights start uniform in ± this"
+    )
+    temperature: Positive = Field(5.0, description="what the controller's logits are divided by")
+    tanh_constant: Positive = Field(2.5, description="the largest logit, by way of a tanh")
+    entropy_weight: NotNegative = Field(
+        1e-4, description="how much the entropy of the choices adds to a reward"
+    )
+    reward_scale: Positive = Field(
+        80.0, description="a reward is this divided by the perplexity on a validation minibatch"
+    )
+    baseline_decay: Rate = Field(0.99, description="of the moving average of rewards")
+
+    # -- how the weights learn, where that differs from a training
+    weight_decay: float = Field(1e-7, ge=0, description="L2 penalty on the weights of the child")
+    epochs: int = Field(150, ge=1, description="how often the training text is read")
+    bptt_spread: float = Field(0.0, ge=0, description="standard deviation of that number")
+    bptt_halve: float = Field(0.0, ge=0, le=1, description="chance that a segment is half as long")
+    decay: float = Field(0.96, gt=0, le=1, description="of the learning rate, at each later epoch")
+    decay_after: int = Field(15, ge=0, description="epochs before that decay starts")
+    average_after: None = Field(None, description="a search does not average weights")
+    diverged_in_a_row: Size = Field(
+        20, description="minibatches whose sampled cells diverge until the search gives up"
+    )
+
+    # -- what is chosen in the end
+    candidates: Size = Field(10, description="different cells that are sampled in the end")
+    finalists: Size = Field(
+        10, description="candidates that are measured on all of the validation text; the best wins"
+    )
+    screening: Size = Field(
+        2, description="validation minibatches that choose the finalists, if not all are"
+    )
+
+    model: SharingModelSettings = SharingModelSettings.model_validate({})
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_its_kind(cls, values: Any) -> Any:
+        if isinstance(values, dict) and isinstance(kind := values.get("kind", "enas"), str):
+            return {**KINDS.get(kind, {}), **values}
+        return values
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> SharingSettings:
+        if self.kind == "random-sharing" and self.controller_steps:
+            raise ValueError("random-sharing has no controller: controller_steps should be 0")
+        self.space()
+        return self
+
+    def space(self) -> Enas:
+        """The cells that are searched; their weights have names, by which they are shared."""
+        return Enas(self.nodes, self.operations, keys=True)
