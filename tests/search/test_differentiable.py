@@ -244,7 +244,7 @@ def test_the_found_cell_takes_over_its_weights() -> None:
     one = search(kind="ess")
     for _ in one.run():
         pass
-    single = build_language_model(one.settings.model, one.result().cell, WORDS)
+    single = build_language_model(one.settings.model, one.result().shared, WORDS)
     copy_weights(one.model, single)
     assert torch.equal(single.embedding.weight, one.model.embedding.weight)
 

@@ -184,7 +184,7 @@ def _load(
     where = f"recipe {wanted!r}" if path is None else label
     if label in within:
         raise RecipeError(f"{where} extends itself: {' → '.join((*within, label))}")
-    table = _read(_packaged(kind) / f"{wanted}.toml" if path is None else path, where)
+    table = read_table(_packaged(kind) / f"{wanted}.toml" if path is None else path, where)
     parent = table.pop("extends", None)
     if parent is not None:
         if not isinstance(parent, str):
@@ -236,7 +236,8 @@ def _is_folder(path: Path) -> bool:
     return False
 
 
-def _read(path: Path | Traversable, where: str) -> dict[str, Any]:
+def read_table(path: Path | Traversable, where: str) -> dict[str, Any]:
+    """The tables of a recipe's file, before anything in them is looked at."""
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)

@@ -30,7 +30,7 @@ from cellwright.search.bilevel import (
 )
 from cellwright.search.differentiable_settings import DifferentiableSettings
 from cellwright.search.reading import Reading, Texts, mean_loss
-from cellwright.search.records import SearchEpoch, SearchResult, SearchStep
+from cellwright.search.records import SearchEpoch, SearchResult, SearchStep, lowered
 from cellwright.search.rounds import Phase, converged, next_phase
 from cellwright.search.stages import make_optimizers, make_stage, searched_supernet
 from cellwright.search.watching import watch
@@ -228,7 +228,8 @@ class DifferentiableSearch:
         return SearchResult(
             status=self._status,
             converged=self._status == "ok" and rest,
-            cell=found.cell,
+            cell=lowered(found.listing),
+            shared=found.cell,
             listing=found.listing,
             theta=_numbers(self.variables.theta()),
             records=tuple(self._records),

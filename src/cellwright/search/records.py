@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from cellwright.cell import Cell
-from cellwright.cell.listings import DartsListing, EssListing
+from cellwright.cell.listings import DartsListing, EssListing, darts, ess
 from cellwright.cell.listings.supernets import Listing
 from cellwright.tasks.results import Status, perplexity
 
@@ -18,6 +19,9 @@ class SearchStep:
 
     `architecture` is the loss that the architecture learned from; None while it does not learn.
     """
+
+    ends_epoch: ClassVar[bool] = False
+    best: ClassVar[bool] = False
 
     epoch: int
     round: int
@@ -30,6 +34,10 @@ class SearchStep:
     learning_rate: float
     tokens_per_second: float
     seconds: float
+
+    def to_record(self) -> dict[str, Any]:
+        """As the metrics keep it."""
+        return {"kind": "step", **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -52,6 +60,9 @@ class SearchEpoch:
         peak_memory: of the process so far, in bytes.
     """
 
+    ends_epoch: ClassVar[bool] = True
+    best: ClassVar[bool] = False
+
     epoch: int
     round: int
     group: str
@@ -71,6 +82,15 @@ class SearchEpoch:
         """Of the supernet on the validation text."""
         return perplexity(self.valid)
 
+    @property
+    def cell(self) -> Cell:
+        """The cell that the edge weights choose, each linear with weights of its own."""
+        return lowered(self.listing)
+
+    def to_record(self) -> dict[str, Any]:
+        """As the metrics keep it."""
+        return {"kind": "epoch", **self.to_json()}
+
     def to_json(self) -> dict[str, Any]:
         """The record as JSON values."""
         return {**asdict(self), "theta": {name: list(ws) for name, ws in self.theta.items()}}
@@ -79,15 +99,22 @@ class SearchEpoch:
     def from_json(cls, values: Mapping[str, Any]) -> SearchEpoch:
         """The inverse of `to_json`, also after JSON has made lists of tuples."""
         theta = {name: tuple(weights) for name, weights in values["theta"].items()}
-        return cls(**{**values, "theta": theta, "listing": _listing(values["listing"])})
+        return cls(**{**values, "theta": theta, "listing": listing_of(values["listing"])})
 
 
-def _listing(values: Mapping[str, Any]) -> Listing:
+def lowered(listing: Listing, name: str = "") -> Cell:
+    """The cell of a listing of either family."""
+    if isinstance(listing, EssListing):
+        return ess.lower(listing, name)
+    return darts.lower(listing, name)
+
+
+def listing_of(values: Mapping[str, Any]) -> Listing:
     """A listing from the mapping that `dataclasses.asdict` makes of it."""
     if "intra" in values:
         gates = ("f_gate", "g_gate")
         made = {gate: values[gate] and tuple(values[gate]) for gate in gates}
-        intra = _listing(values["intra"])
+        intra = listing_of(values["intra"])
         return EssListing(**{**values, **made, "intra": intra})
     nodes = tuple(tuple((op, source) for op, source in edges) for edges in values["nodes"])
     return DartsListing(nodes, tuple(values["concat"]), values["edges"])
@@ -100,7 +127,8 @@ class SearchResult:
     Args:
         status: "ok", or what went wrong.
         converged: whether it ended because nothing changed any more, before its limit.
-        cell: the cell, its weights named as the supernet's are.
+        cell: the cell, each linear with weights of its own.
+        shared: the same, its weights named as the supernet's are.
         listing: the same as nodes and edges.
         theta: the edge weights.
         records: one for each epoch.
@@ -112,9 +140,29 @@ class SearchResult:
     status: Status
     converged: bool
     cell: Cell
+    shared: Cell
     listing: Listing
     theta: Mapping[str, tuple[float, ...]]
     records: tuple[SearchEpoch, ...]
     seconds: float
     parameters: int
     peak_memory: int
+
+    @property
+    def valid(self) -> float:
+        """The supernet's last loss on the validation text; infinite where no epoch has ended."""
+        return self.records[-1].valid if self.records else math.inf
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values, without the records and without the cell."""
+        return {
+            "status": self.status,
+            "converged": self.converged,
+            "epochs": len(self.records),
+            "valid": self.valid,
+            "listing": asdict(self.listing),
+            "theta": {name: list(weights) for name, weights in self.theta.items()},
+            "seconds": self.seconds,
+            "parameters": self.parameters,
+            "peak_memory": self.peak_memory,
+        }

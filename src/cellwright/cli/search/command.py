@@ -1,0 +1,214 @@
+"""The command: which kind of search a recipe asks for, and the options of all kinds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cellwright.cli.help import examples
+from cellwright.cli.output import stdout
+
+EXAMPLES = examples(
+    ("the recipes that come with cellwright", "cellwright search --list-recipes"),
+    (
+        "a joint search inside and between cells, on the text that comes with Python",
+        "cellwright search laptop --set search.nodes=2 --set search.rounds=1 "
+        "--set search.model.hidden=16 --name first",
+    ),
+    ("what it found", "cellwright cells show searches/first/found.json"),
+    (
+        "inside the cell alone, with two seeds, of which the better is chosen",
+        "cellwright search laptop --search intra --seeds 2 --set search.nodes=2 "
+        "--set search.rounds=1 --set search.model.hidden=16 --set selection_epochs=1",
+    ),
+)
+
+_ONE_SHOT, _STUDY = (
+    "One-shot searches (DARTS, I-DARTS, ESS, ENAS)",
+    "Studies (one training a trial)",
+)
+
+
+def run(
+    recipe: Annotated[
+        str | None,
+        typer.Argument(metavar="RECIPE", help="A recipe by name, or a TOML file."),
+    ] = None,
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A corpus by name or folder. Default: the recipe's."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Another setting, as search.rounds=2. May be given again.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides all that is drawn.")] = 0,
+    name: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of the search. Default: recipe and time.")
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Of this process, or of each worker of a study."),
+    ] = None,
+    list_recipes: Annotated[bool, typer.Option("--list-recipes", help="Show the recipes.")] = False,
+    scope: Annotated[
+        str | None,
+        typer.Option(
+            "--search",
+            metavar="SCOPE",
+            help="intra (inside the cell), inter (between cells) or joint; short for "
+            "--set search.scope=…",
+            rich_help_panel=_ONE_SHOT,
+        ),
+    ] = None,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1000,
+            help="Search so often, from --seed on, and choose by short retraining.",
+            rich_help_panel=_ONE_SHOT,
+        ),
+    ] = 1,
+    out: Annotated[
+        Path,
+        typer.Option(metavar="FOLDER", help="The folder of searches.", rich_help_panel=_ONE_SHOT),
+    ] = Path("searches"),
+    resume: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEARCH",
+            help="Go on with this search, by its folder or name.",
+            rich_help_panel=_ONE_SHOT,
+        ),
+    ] = None,
+    checkpoint_every: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.0,
+            help="Between checkpoints within an epoch.",
+            rich_help_panel=_ONE_SHOT,
+        ),
+    ] = 60.0,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|URL",
+            help="Where studies are kept: a file, or postgresql://… Default: studies.db.",
+            rich_help_panel=_STUDY,
+        ),
+    ] = None,
+    executor: Annotated[
+        str,
+        typer.Option(
+            metavar="WHERE",
+            help="Where trials run: in-process, local or ray.",
+            rich_help_panel=_STUDY,
+        ),
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Of a Ray cluster.", rich_help_panel=_STUDY),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Trials at once. Default: cores.", rich_help_panel=_STUDY
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Trials in all. Default: the recipe's.", rich_help_panel=_STUDY
+        ),
+    ] = None,
+    baseline: Annotated[
+        bool,
+        typer.Option(
+            "--baseline",
+            help="Then search at random at the same cost, and compare.",
+            rich_help_panel=_STUDY,
+        ),
+    ] = False,
+) -> None:
+    """Search for a cell.
+
+    A recipe says where and how. One-shot searches train one network for all
+    cells of a space and read the cell off it; they are kept in a folder with
+    the cell, its picture and how it settled. Studies train cell by cell,
+    on as many workers as you like, and are kept in a store.
+
+    Ctrl-C loses nothing. A one-shot search goes on with --resume, a study with
+    the same command again; both come to the same cell as if nothing had been,
+    bit for bit.
+    """
+    from cellwright.cli.search import one_shot, recipes
+
+    if list_recipes:
+        _print_recipes()
+        return
+    if resume is not None:
+        given = {"RECIPE": recipe, "--data": data, "--set": settings, "--name": name,
+                 "--threads": threads, "--search": scope}  # fmt: skip
+        _refuse(given, "--resume goes on with a search as it was started")
+        one_shot.go_on(resume, out, checkpoint_every)
+        return
+    if recipe is None:
+        raise typer.BadParameter(
+            "a RECIPE is missing, or --resume SEARCH; as in: cellwright search laptop"
+        )
+    changes = list(settings or [])
+    if recipes.is_study(recipe):
+        from cellwright.cli.search.study import run_study_command
+        from cellwright.search.studies.recipes import load_study_recipe
+
+        _refuse({"--search": scope, "--seeds": seeds if seeds > 1 else None},
+                "this recipe is a study")  # fmt: skip
+        if data is not None:
+            changes.append(f"data={data}")
+        run_study_command(
+            load_study_recipe(recipe, changes),
+            seed=seed,
+            name=name,
+            store=store,
+            executor=executor,
+            address=address,
+            workers=workers,
+            threads=threads,
+            trials=trials,
+            baseline=baseline,
+        )
+        return
+    of_studies = {"--store": store, "--address": address, "--workers": workers, "--trials": trials,
+                  "--baseline": baseline}  # fmt: skip
+    _refuse(of_studies, "this recipe is a one-shot search, which trains no trials")
+    if scope is not None:
+        changes.append(f"search.scope={scope}")
+    one_shot.start(recipe, changes, data, seed, seeds, out, name, threads, checkpoint_every)
+
+
+def _refuse(options: dict[str, Any], why: str) -> None:
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise typer.BadParameter(f"{why}; leave out {', '.join(given)}")
+
+
+def _print_recipes() -> None:
+    from cellwright.cli.search.recipes import described
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("recipe", style="cyan", no_wrap=True)
+    table.add_column("data", no_wrap=True)
+    table.add_column("what for", overflow="fold")
+    for row in described():
+        table.add_row(*row)
+    stdout().print(table)

@@ -1,0 +1,207 @@
+"""A search is a folder, with a folder in it for each seed.
+
+| file | holds |
+|---|---|
+| `search.json` | recipe, data, seeds, versions, status |
+| `recipe.toml` | the recipe with every setting, to read and to use again |
+| `seed-1/` | the search with seed 1 |
+| `retrained-1/` | a run: what that found, trained for a short time, where there are several seeds |
+| `found.json`, `found.svg` | the cell that came out |
+| `selection.json` | what it was chosen by |
+
+and in the folder of a seed
+
+| file | holds |
+|---|---|
+| `search.json` | recipe, data, seed, versions, status |
+| `metrics.jsonl` | what was measured, with the edge weights and the cell after each epoch |
+| `last.safetensors` | everything that is needed to go on |
+| `result.json`, `cell.json` | what was found, once the search has ended |
+| `cell.svg`, `progress.svg`, `evolution.svg`, `evolution.gif` | pictures |
+| `cells/` | the cell after each epoch |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+import torch
+
+from cellwright.cell import Cell
+from cellwright.cell.errors import shown
+from cellwright.data import KNOWN, Corpus, load
+from cellwright.data.errors import Progress
+from cellwright.run.errors import RunError, refused
+from cellwright.run.files import write_whole
+from cellwright.run.folder import RunFolder
+from cellwright.run.info import WorkInfo, describe_data
+from cellwright.run.json_values import dumps, loads
+from cellwright.run.recipes import recipe_to_toml
+from cellwright.run.work_folder import RESULT, WorkFolder
+from cellwright.search.one_shot.cells import read_cell, write_cell
+from cellwright.search.one_shot.kinds import Found
+from cellwright.search.recipes import SearchRecipe
+
+SEARCHES = Path("searches")
+"""Where searches are, unless said."""
+
+RECIPE, CELL, FOUND, SELECTION = "recipe.toml", "cell.json", "found.json", "selection.json"
+
+MOST_SEEDS = 1000
+
+
+class SeedInfo(WorkInfo):
+    """All that the search of one seed depends on."""
+
+    format: Literal["cellwright-search/1"] = "cellwright-search/1"
+    recipe: SearchRecipe
+
+
+class SeedFolder(WorkFolder[SeedInfo]):
+    """The search of one seed on disk."""
+
+    noun: ClassVar[str] = "search"
+    info_name: ClassVar[str] = "search.json"
+    info_type: ClassVar[type[SeedInfo]] = SeedInfo
+
+    @property
+    def go_on(self) -> str:
+        """The command that goes on with it, and with all that belongs to it."""
+        return f"cellwright search --resume {self.path.parent}"
+
+    def write_result(self, found: Found) -> None:
+        """Write down what came out: the cell first, since the figures say that it is there."""
+        write_cell(self.path / CELL, found.cell)
+        write_whole(self.path / RESULT, dumps(found.to_json(), indent=2).encode() + b"\n")
+
+    def cell(self) -> Cell:
+        """What the search found."""
+        return read_cell(self.path / CELL)
+
+    def figures(self) -> dict[str, Any]:
+        """What `result.json` says."""
+        return read_figures(self.path / RESULT)
+
+
+class SearchInfo(SeedInfo):
+    """All that a search with several seeds depends on; `seed` is the first of them."""
+
+    format: Literal["cellwright-searches/1"] = "cellwright-searches/1"  # type: ignore[assignment]
+    seeds: tuple[int, ...]
+
+
+class SearchFolder(WorkFolder[SearchInfo]):
+    """A search on disk, of one seed or several."""
+
+    noun: ClassVar[str] = "search"
+    info_name: ClassVar[str] = "search.json"
+    info_type: ClassVar[type[SearchInfo]] = SearchInfo
+
+    @classmethod
+    def create(
+        cls,
+        recipe: SearchRecipe,
+        seeds: Sequence[int],
+        *,
+        data: str | None = None,
+        searches: Path = SEARCHES,
+        path: Path | None = None,
+        backend: str = "auto",
+        progress: Progress | None = None,
+    ) -> SearchFolder:
+        """Make a search's folder, whole or not at all.
+
+        Args:
+            recipe: how to search.
+            seeds: one search for each.
+            data: a corpus by name or folder, in place of the recipe's.
+            searches: where the folder is made, named by recipe, data and time.
+            path: the folder itself, if not there; it must not exist or be empty.
+            backend: of the engine.
+            progress: called while text is read for the first time.
+        """
+        check_seeds(seeds)
+        wanted = recipe.data if data is None else data
+        corpus = load(wanted, progress=progress)
+        place = wanted if wanted in KNOWN else str(Path(wanted).expanduser().absolute())
+        recipe = recipe.model_copy(update={"data": place})
+        info = SearchInfo(
+            data=describe_data(corpus, place),
+            seed=seeds[0],
+            seeds=tuple(seeds),
+            recipe=recipe,
+            backend=backend,
+            threads=torch.get_num_threads(),
+        )
+        files = {RECIPE: recipe_to_toml(recipe).encode("utf-8", "backslashreplace")}
+        name = f"{recipe.name}-{Path(place).name}-{datetime.now():%Y%m%d-%H%M%S}"
+        return cls.make(info, files, searches / name if path is None else path, path is None)
+
+    @classmethod
+    def open(cls, path: Path | str, searches: Path = SEARCHES) -> SearchFolder:
+        """A search by its path, or by its name in `searches`."""
+        return cls.find(path, searches)
+
+    @property
+    def go_on(self) -> str:
+        """The command that goes on with it."""
+        return f"cellwright search --resume {self.path}"
+
+    # -- what is in it ---------------------------------------------------------------------
+
+    def seed_folder(self, seed: int) -> SeedFolder:
+        """The folder of one seed, made if it is not there yet."""
+        path = self.path / f"seed-{seed}"
+        if path.is_dir():
+            return SeedFolder.find(path, self.path)
+        values = self.info.model_dump(exclude={"format", "id", "created", "status", "seeds"})
+        info = SeedInfo.model_validate({**values, "seed": seed})
+        return SeedFolder.make(info, {}, path, False)
+
+    def retraining(self, seed: int) -> RunFolder | None:
+        """The run in which what a seed has found is trained for a short time, if it is there."""
+        path = self.retraining_path(seed)
+        return RunFolder.open(path) if path.is_dir() else None
+
+    def retraining_path(self, seed: int) -> Path:
+        """Where that run is."""
+        return self.path / f"retrained-{seed}"
+
+    def found(self) -> Cell:
+        """The cell that came out."""
+        return read_cell(self.path / FOUND)
+
+    def selection(self) -> dict[str, Any]:
+        """What it was chosen by."""
+        return read_figures(self.path / SELECTION)
+
+
+def check_seeds(seeds: Sequence[int]) -> None:
+    """Say so if these cannot be the seeds of a search."""
+    if not 1 <= len(seeds) <= MOST_SEEDS:
+        raise RunError(f"a search has from 1 to {MOST_SEEDS} seeds, not {len(seeds)}")
+    if len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        raise RunError(f"seeds are different numbers from 0 on, not {shown(list(seeds))}")
+
+
+def read_figures(path: Path) -> dict[str, Any]:
+    """Read figures of a search."""
+    try:
+        value = loads(path.read_bytes())
+    except OSError as error:
+        raise refused("read", path, error) from None
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise RunError(f"{path} is damaged")
+    return value
+
+
+def corpus_for(folder: SearchFolder, progress: Progress | None = None) -> Corpus:
+    """The text that a search was made with; an error if it is another one now."""
+    from cellwright.run.start import corpus_of
+
+    return corpus_of(folder, progress)

@@ -1,0 +1,104 @@
+"""What all one-shot searches have in common, and which object a recipe's settings mean.
+
+DARTS, I-DARTS and ESS (`cellwright.search.differentiable`), ENAS and random search with shared
+weights (`cellwright.search.sharing`) are such searches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from cellwright.cell import Cell
+from cellwright.data import Corpus
+from cellwright.run.runner import AnyEvent, Work
+from cellwright.search.differentiable_settings import DifferentiableSettings
+
+
+class Step(AnyEvent, Protocol):
+    """One step of a search."""
+
+    @property
+    def step(self) -> int:
+        """Its number in the epoch, from 1."""
+
+    @property
+    def steps(self) -> int:
+        """How many the epoch has."""
+
+    @property
+    def tokens(self) -> int:
+        """Words that it learned from."""
+
+    @property
+    def loss(self) -> float:
+        """Nats per word."""
+
+    @property
+    def tokens_per_second(self) -> float:
+        """How fast it was."""
+
+    @property
+    def seconds(self) -> float:
+        """Since the search began."""
+
+
+class Epoch(AnyEvent, Protocol):
+    """Where a search stands after an epoch."""
+
+    @property
+    def cell(self) -> Cell:
+        """What it would choose now."""
+
+    @property
+    def valid(self) -> float:
+        """Nats per word of the validation text."""
+
+    @property
+    def seconds(self) -> float:
+        """Since the search began."""
+
+
+class Found(Protocol):
+    """What a search found."""
+
+    @property
+    def status(self) -> str:
+        """`ok`, or what went wrong."""
+
+    @property
+    def cell(self) -> Cell:
+        """The cell."""
+
+    @property
+    def records(self) -> Sequence[Epoch]:
+        """One for each epoch."""
+
+    @property
+    def seconds(self) -> float:
+        """Of the search."""
+
+    @property
+    def parameters(self) -> int:
+        """Numbers that it trained."""
+
+    @property
+    def peak_memory(self) -> int:
+        """Of the process, in bytes."""
+
+    def to_json(self) -> dict[str, Any]:
+        """All figures as JSON values, without the records."""
+
+
+Search = Work[Step | Epoch, Found]
+
+
+def make_search(settings: Any, corpus: Corpus, seed: int, backend: str = "auto") -> Search:
+    """The search that the settings mean, before its first step."""
+    if isinstance(settings, DifferentiableSettings):
+        from cellwright.search.differentiable import DifferentiableSearch
+
+        return DifferentiableSearch(corpus, settings, seed, backend)
+    from cellwright.search.sharing.enas import SharingSearch
+
+    return SharingSearch(corpus, settings, seed, backend)
