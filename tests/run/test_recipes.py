@@ -43,6 +43,7 @@ def test_each_paper_has_its_recipe_and_a_small_one():
         "darts-ptb",
         "ess-ptb",
         "ess-wikitext-103",
+        "fenas-ptb",
         "nas-bench-nlp-ptb",
         "nas-bench-nlp-wikitext-2",
     ]
@@ -67,6 +68,16 @@ def test_darts():
         evaluation_batch=10, bptt=35, bptt_spread=5, bptt_shortest=5, bptt_halve=0.05,
         average_after=5,
     )  # fmt: skip
+
+
+def test_fenas():
+    """FENAS, section 4.3, stage 2, and what it takes from ENAS."""
+    recipe = load_recipe("fenas-ptb")
+    assert recipe.model.hidden == 900
+    training = recipe.training
+    assert (training.optimizer, training.learning_rate, training.weight_decay) == ("sgd", 20, 1e-7)
+    assert (training.rate(14), training.rate(15)) == (20, 20 * 0.96)
+    assert (training.epochs, training.batch, training.bptt) == (150, 64, 35)
 
 
 def test_ess():

@@ -1,0 +1,223 @@
+"""Recipes for studies: a space, a method, and how each trial's cell is trained, as a TOML file.
+
+    description = "Evolution on my text"
+    data = "my-text"
+    training = "laptop"
+    trials = 100
+
+    [space]
+    kind = "fenas"
+    nodes = 9
+
+    [method]
+    kind = "aging-evolution"
+    population = 20
+    sample = 5
+    epochs = 4
+    initial = ["fenas-lstm"]
+
+    [child.model]
+    hidden = 32
+
+They are read as those for trainings are (`cellwright.run.recipes`). A trial is trained as the
+recipe that `training` names says, but for the settings under `child`, and for as many epochs as
+the method asks. The cell that was found is then trained as `training` says.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
+
+from cellwright.cell.errors import UserError
+from cellwright.run.errors import RecipeError
+from cellwright.run.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
+from cellwright.search.methods import METHODS
+from cellwright.spaces import Space, space
+from cellwright.spaces.settings import check_names, find
+
+NEEDS_POOL = ("bayesian-optimization", "smac")
+"""The methods that choose among cells with features."""
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class _Kind(BaseModel):
+    """A kind, and settings that this kind has."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: str = Field(min_length=1)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that are not left to the kind."""
+        return dict(self.__pydantic_extra__ or {})
+
+
+class SpaceSettings(_Kind):
+    """Where cells come from: a space by name, with its settings."""
+
+    @model_validator(mode="after")
+    def _exists(self) -> SpaceSettings:
+        self.build()
+        return self
+
+    def build(self) -> Space:
+        """The space itself."""
+        return space(self.kind, **self.settings)
+
+
+class MethodSettings(_Kind):
+    """Who chooses: a method by name, with its settings but for the seed."""
+
+    @model_validator(mode="after")
+    def _exists(self) -> MethodSettings:
+        kind = find(METHODS, "method", self.kind)
+        if "seed" in self.settings:
+            raise ValueError("the seed is no setting of a recipe: say it with --seed")
+        if "space" in self.settings:
+            raise ValueError("the space has a table of its own, [space]")
+        check_names(f"method {self.kind!r}", kind, self.settings)
+        return self
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs the longest trials have."""
+        own = self.settings.get("epochs", METHODS[self.kind].epochs)
+        if isinstance(own, bool) or not isinstance(own, int):
+            raise RecipeError(f"method.epochs must be a whole number, not {own!r}")
+        return own
+
+
+class PoolSettings(_Table):
+    """Cells of the space, drawn once, with graph2vec features, that the method chooses among."""
+
+    cells: int = Field(1000, ge=1, description="how many different ones are drawn")
+    dimensions: int = Field(10, ge=1, description="of the features")
+
+
+class ChildSettings(_Table):
+    """What is different in the training of a trial."""
+
+    model: dict[str, Any] = Field({}, description="settings of the model")
+    training: dict[str, Any] = Field({}, description="settings of the training")
+
+    def overrides(self) -> list[str]:
+        """The settings as `load_recipe` takes them."""
+        parts = {"model": self.model, "training": self.training}
+        return [
+            f"{part}.{key}={_toml(value)}"
+            for part, table in parts.items()
+            for key, value in table.items()
+        ]
+
+
+class TextSettings(_Table):
+    """How much of the text a trial reads, from the beginning of each part; none: all of it."""
+
+    train: int | None = Field(None, ge=1, description="tokens of the training text")
+    valid: int | None = Field(None, ge=1, description="tokens of the validation text")
+    test: int | None = Field(None, ge=1, description="tokens of the test text")
+
+    def limits(self) -> dict[str, int] | None:
+        """The parts that are not read whole."""
+        return {part: most for part, most in self.model_dump().items() if most is not None} or None
+
+
+class LimitSettings(_Table):
+    """What a trial may take; none: no limit."""
+
+    seconds: float | None = Field(None, gt=0, description="of the wall clock")
+    gigabytes: float | None = Field(None, gt=0, description="of memory")
+
+
+class RetrySettings(_Table):
+    """How often a trial may come to nothing before it has failed."""
+
+    failures: int = Field(2, ge=0, description="crashes, errors and limits that were passed")
+    losses: int = Field(10, ge=0, description="machines and drivers that vanished")
+
+
+class StudyRecipe(BaseRecipe):
+    """A search that trains cell by cell."""
+
+    folder: ClassVar[tuple[str, ...]] = ("recipes", "studies")
+
+    training: str = Field(
+        "laptop", min_length=1, description="the recipe to train with, children and what is found"
+    )
+    trials: int = Field(ge=1, description="how many in all")
+    value: Literal["best", "last"] = Field(
+        "best", description="which epoch's validation loss is a trial's value"
+    )
+    threads: int = Field(1, ge=1, description="that each trial computes with")
+    window: int | None = Field(
+        None, ge=1, description="tell outcomes in order, so many trials open; none: as they come"
+    )
+    give_up_after: int | None = Field(
+        20, ge=1, description="failed trials in a row that end the study; none: never"
+    )
+    baseline: Literal["epochs", "seconds"] = Field(
+        "epochs", description="what a random search beside it spends as much of"
+    )
+    space: SpaceSettings
+    method: MethodSettings
+    child: ChildSettings = ChildSettings.model_validate({})
+    text: TextSettings = TextSettings.model_validate({})
+    limits: LimitSettings = LimitSettings.model_validate({})
+    retries: RetrySettings = RetrySettings.model_validate({})
+    pool: PoolSettings | None = Field(
+        None, description="cells to choose among, for methods on features", validate_default=True
+    )
+
+    @field_validator("child")
+    @classmethod
+    def _trains(cls, child: ChildSettings, info: ValidationInfo) -> ChildSettings:
+        if "epochs" in child.training:
+            raise ValueError("how many epochs a child has is said with method.epochs")
+        if "training" in info.data:
+            load_recipe(info.data["training"], child.overrides())
+        return child
+
+    @field_validator("pool")
+    @classmethod
+    def _has_features(cls, pool: PoolSettings | None, info: ValidationInfo) -> PoolSettings | None:
+        chosen = info.data.get("method")
+        if pool is None and chosen is not None and chosen.kind in NEEDS_POOL:
+            raise ValueError(
+                f"method {chosen.kind!r} chooses among cells with features, so the recipe needs "
+                "a table [pool]"
+            )
+        return pool
+
+    def child_recipe(self) -> Recipe:
+        """How a trial's cell is trained, but for the number of epochs."""
+        recipe = load_recipe(self.training, self.child.overrides())
+        return recipe.model_copy(update={"data": self.data})
+
+
+def load_study_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> StudyRecipe:
+    """A packaged recipe by its name, or a TOML file by its path (see `load_recipe`).
+
+    >>> load_study_recipe("fenas-ptb").method.settings["population"]
+    100
+    """
+    return load_recipe(name_or_path, overrides, StudyRecipe)
+
+
+def study_recipe_names() -> list[str]:
+    """The recipes for studies that come with cellwright."""
+    return recipe_names(StudyRecipe)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        raise UserError(f"the settings under child are numbers and words, not {value!r}")
+    return '"none"' if value is None else json.dumps(value)
