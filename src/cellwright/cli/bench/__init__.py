@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cellwright.cli.bench import analyze, export, importing, info, query, top
+from cellwright.cli.bench import analyze, compare, export, importing, info, query, top
 from cellwright.cli.help import Command, Group, examples
 
 app = typer.Typer(
@@ -28,3 +28,4 @@ app.command("query", cls=Command, epilog=query.EXAMPLES)(query.run)
 app.command("top", cls=Command, epilog=top.EXAMPLES)(top.run)
 app.command("export", cls=Command, epilog=export.EXAMPLES)(export.run)
 app.command("analyze", cls=Command, epilog=analyze.EXAMPLES)(analyze.run)
+app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)

@@ -1,0 +1,160 @@
+"""Who takes part in a comparison: methods with their settings, those of the paper by name."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cellwright.bench.errors import BenchError
+from cellwright.cell.errors import did_you_mean
+from cellwright.search.ask_tell import Method, SequentialMethod
+from cellwright.search.methods import METHODS, method
+from cellwright.spaces import Space
+
+FULL, SHORT = 50, 10
+"""The epochs of the paper's full trainings and of those of its RS 10E."""
+
+WITHOUT_FEATURES = ("random", "hyperband", "asynchronous-hyperband")
+"""Methods that sample and never ask which cells are alike."""
+
+_FEATURES = "graph2vec-10"
+_OWN = ("features", "label")  # settings of an entry that are not its method's
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method with its settings, as it takes part in a comparison.
+
+    Args:
+        label: what tables and pictures call it.
+        method: a name of `METHODS`.
+        settings: of the method, all but the seed.
+        features: the name of the features that its cells have; None for none.
+    """
+
+    label: str
+    method: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    features: str | None = None
+
+    def make(self, space: Space, seed: int) -> Method:
+        """The method over a space."""
+        return method(self.method, space, **{"seed": seed, **self.settings})
+
+    def to_json(self) -> dict[str, Any]:
+        """The entry as JSON values."""
+        return {
+            "label": self.label,
+            "method": self.method,
+            "settings": dict(self.settings),
+            "features": self.features,
+        }
+
+
+def paper_entries(epochs: int = FULL) -> dict[str, Entry]:
+    """The methods of the paper's Figure 10 with its settings, by the names of the command line.
+
+    One search runs one training after the other, so every method knows all outcomes when it
+    chooses (`lag` is 1). Where the paper does not say how many dimensions a method's features
+    have, it is 10.
+
+    Args:
+        epochs: how long a full training on the table is. The paper's is 50; on a shorter table
+            the short trainings of RS 10E are shorter in proportion.
+    """
+    short = max(1, round(epochs * SHORT / FULL))
+    full = {"epochs": epochs}
+    search = "bayesian-optimization"
+    bayes = {
+        "initial": 20, "batch": 10, "beta": 2.0, "regressors": 14, "trees": 100, "depth": 15,
+    }  # fmt: skip
+    ageing = {"population": 20, "sample": 10, "lag": 1}
+    return {
+        "rs-10e": Entry(f"RS {short}E", "random", {"epochs": short}),
+        "rs-50e": Entry(f"RS {epochs}E", "random", full),
+        "hyperband": Entry("HB", "hyperband", {**full, "eta": 3}),
+        "bo-10d": Entry("BO 10D", search, {**full, **bayes}, "graph2vec-10"),
+        "bo-50d": Entry("BO 50D", search, {**full, **bayes}, "graph2vec-50"),
+        "ae": Entry("AE", "aging-evolution", {**full, **ageing}, _FEATURES),
+        "tpe": Entry("TPE", "tpe", {**full, "lag": 1}, _FEATURES),
+        "smac": Entry("SMAC", "smac", {**full, "lag": 1}, _FEATURES),
+    }
+
+
+def entry(text: str, epochs: int = FULL) -> Entry:
+    """An entry as the command line has it: `name` or `name:setting=value,setting=value`.
+
+    The name is one of the paper's methods (`bo-10d`) or of any method (`local-search`). Settings
+    are the method's, and besides `label`, and `features`: their name in the benchmark, or a number
+    of dimensions for graph2vec.
+
+    >>> entry("hyperband:eta=4", epochs=50).settings
+    {'epochs': 50, 'eta': 4}
+    >>> entry("random:epochs=25,label=half").label
+    'half'
+    """
+    name, _, rest = text.strip().partition(":")
+    word = re.sub(r"[\s_]+", "-", name.strip().lower())
+    base = {**_plain_entries(epochs), **paper_entries(epochs)}
+    if word not in base:
+        hint = did_you_mean(word, base) or f"; there are {', '.join(base)}"
+        raise BenchError(f"there is no method {name.strip()!r}{hint}")
+    found = base[word]
+    given = _settings(text, rest)
+    features = given.get("features", found.features)
+    if isinstance(features, int) and not isinstance(features, bool):
+        features = f"graph2vec-{features}"
+    if features is not None and not isinstance(features, str):
+        raise BenchError(f"{text!r}: features are a name or a number of dimensions")
+    settings = {**found.settings, **{k: v for k, v in given.items() if k not in _OWN}}
+    wanted = settings.get("epochs")
+    if isinstance(wanted, int) and wanted > epochs:
+        raise BenchError(f"{text!r}: a training on this table has {epochs} epochs, not {wanted}")
+    shown = found.label if not rest else f"{word}: {rest.strip()}"
+    return Entry(str(given.get("label", shown)), found.method, settings, features)
+
+
+def check_labels(entries: list[Entry]) -> None:
+    """Refuse two entries of the same label."""
+    labels = [one.label for one in entries]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise BenchError(f"two methods are called {label!r}; give one of them label=…")
+
+
+def _plain_entries(epochs: int) -> dict[str, Entry]:
+    """Every method there is, with its own defaults."""
+    found = {}
+    for name, kind in METHODS.items():
+        settings: dict[str, Any] = {"epochs": epochs}
+        if issubclass(kind, SequentialMethod):
+            settings["lag"] = 1
+        features = None if name in WITHOUT_FEATURES else _FEATURES
+        found[name] = Entry(name, name, settings, features)
+    return found
+
+
+def _settings(text: str, rest: str) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in rest.split(",") if rest.strip() else ():
+        name, sign, value = (word.strip() for word in part.partition("="))
+        if not sign or not name or not value:
+            raise BenchError(f"{text!r}: settings are setting=value,setting=value, not {part!r}")
+        if name == "seed":
+            raise BenchError(f"{text!r}: every method runs with every seed of the comparison")
+        if name in found:
+            raise BenchError(f"{text!r}: {name} is given twice")
+        found[name.replace("-", "_")] = _value(value)
+    return found
+
+
+def _value(text: str) -> Any:
+    """A number, true, false or null; anything else is a word."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return found if found is None or isinstance(found, bool | int | float) else text

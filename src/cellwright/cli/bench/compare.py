@@ -1,0 +1,195 @@
+"""`cellwright bench compare`: search methods against each other on a table, in simulated time."""
+
+from __future__ import annotations
+
+import math
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cellwright.cli.bench.options import SYNTHETIC, File
+from cellwright.cli.figures import duration
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, printable, stderr, stdout
+
+if TYPE_CHECKING:
+    from cellwright.bench.compare.scheduling import Comparison
+    from cellwright.bench.compare.summary import Summary
+
+EXAMPLES = examples(
+    SYNTHETIC,
+    (
+        "two methods that need no features, three seeds, tables alone",
+        "cellwright bench compare my.bench -m rs-50e -m hyperband --seeds 3 --no-figures",
+    ),
+    (
+        "settings of a method's own, with a label",
+        "cellwright bench compare my.bench -m hyperband:eta=2,label=halving -m random:epochs=5 "
+        "--seeds 2 --hours 5 --no-figures -o halving",
+    ),
+    (
+        "one of the paper's methods with other settings",
+        "cellwright bench compare my.bench -m rs-10e -m rs-50e:distinct=false --seeds 2 "
+        "--no-figures",
+    ),
+)
+
+
+def run(
+    file: File,
+    method: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method",
+            "-m",
+            metavar="NAME[:SETTING=VALUE,…]",
+            help="A method. May be given again. Default: all of the paper.",
+        ),
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(metavar="N", min=1, max=100_000, help="Searches of each method.")
+    ] = 30,
+    hours: Annotated[
+        float | None,
+        typer.Option(metavar="H", help="Simulated time of a search. Default: see above."),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
+    ] = Path("comparison"),
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-w", metavar="N", min=1, help="Processes. Default: all cores."),
+    ] = None,
+    all_runs: Annotated[
+        bool,
+        typer.Option("--all-runs", help="A trial's seed chooses among the runs of its cell."),
+    ] = False,
+    idle: Annotated[
+        int,
+        typer.Option(metavar="N", min=1, help="A search ends after N trials that train nothing."),
+    ] = 200,
+    pictures: Annotated[
+        bool, typer.Option("--figures/--no-figures", help="Draw pictures, for the report as well.")
+    ] = True,
+) -> None:
+    """Compare search methods on a benchmark, in simulated time.
+
+    As section 5 of the NAS-Bench-NLP paper: each method searches with each
+    seed until its simulated time is spent; regret is the test loss of the best
+    model by validation so far, minus the lowest of the table. The report
+    has regret against time with 95% intervals (Figure 10), final regrets (Figure
+    12), a table, and tests between methods, paired over seeds; CSV files have
+    the same.
+
+    Methods of the paper: rs-10e, rs-50e, hyperband, bo-10d, bo-50d, ae, tpe,
+    smac. Any other by its name, with settings; features=50 chooses graph2vec's
+    dimensions, label=… what it is called.
+
+    Without --hours a search has 1,000 hours, as in the paper, but at most a
+    quarter of what training all cells of the table takes.
+
+    Finished searches are kept in the folder: the same command goes on after
+    Ctrl-C, and more seeds or methods only run what is new.
+    """
+    from cellwright.bench.compare.report import write_report
+    from cellwright.bench.compare.summary import summarize
+
+    if hours is not None and not (math.isfinite(hours) and hours > 0):
+        raise typer.BadParameter(f"--hours must be more than 0, not {hours:g}")
+    if pictures:
+        from cellwright.run.drawing import matplotlib
+
+        matplotlib()  # says that it is missing before minutes of work, not after
+    comparison = _compare(file, method, seeds, hours, output, workers, all_runs, idle)
+    summary = summarize(comparison)
+    command = shlex.join(["cellwright", *sys.argv[1:]])
+    files = write_report(comparison, summary, output, command=command, pictures=pictures)
+    _print(summary, comparison, files)
+    if comparison.failed:
+        raise typer.Exit(1)
+
+
+def _compare(
+    file: Path,
+    method: list[str] | None,
+    seeds: int,
+    hours: float | None,
+    output: Path,
+    workers: int | None,
+    all_runs: bool,
+    idle: int,
+) -> Comparison:
+    from dataclasses import replace
+
+    from rich import progress
+
+    from cellwright.bench.compare.preparing import prepare
+    from cellwright.bench.compare.scheduling import compare
+    from cellwright.run.executors.executor import cores
+
+    console = stderr()
+    output.mkdir(parents=True, exist_ok=True)
+    table, entries, left_out = prepare(file, method, output, single_run=not all_runs)
+    for label, why in left_out.items():
+        console.print(printable(f"{label}: left out; {why}"), style="yellow", soft_wrap=True)
+    budget = table.default_hours if hours is None else hours
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+    )
+    done = 0
+    with progress.Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task("searches", total=None)
+
+        def watch(ended: int, total: int) -> None:
+            nonlocal done
+            done = ended
+            bar.update(task, completed=ended, total=total)
+
+        try:
+            found = compare(
+                table, entries, range(seeds), budget * 3600, output,
+                idle=idle, workers=workers or cores(), watch=watch,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            bar.stop()
+            note = f"{done} of {seeds * len(entries)} searches are kept; the same command goes on"
+            console.print(note, soft_wrap=True)
+            raise
+    for label, why in found.failed.items():
+        console.print(printable(f"{label}: left out; {why}"), style="yellow", soft_wrap=True)
+    return replace(found, left_out=left_out)
+
+
+def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
+    from rich.table import Table
+
+    hours = comparison.seconds / 3600
+    console = stdout()
+    console.print(
+        f"final regret after {hours:,.4g} simulated hours, {count(len(comparison.seeds), 'seed')}"
+        f" of each method, {count(comparison.table.cells, 'cell')}",
+        soft_wrap=True,
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("method")
+    for name in ("mean", "95% interval", "median", "best found", "hours", "trials", "real"):
+        table.add_column(name, justify="right")
+    for line in summary.lines:
+        interval = f"{line.low:.4f} to {line.high:.4f}" if math.isfinite(line.low) else "–"
+        table.add_row(
+            printable(line.label), f"{line.mean:.4f}", interval, f"{line.median:.4f}",
+            f"{line.best:.0%}", f"{line.hours:,.1f}", f"{line.trials:,.1f}",
+            duration(line.real_seconds),
+        )  # fmt: skip
+    console.print(table)
+    names = ", ".join(file.name for file in files[1:])
+    console.print(printable(f"{files[0]}, with {names}"), style="dim", soft_wrap=True)
