@@ -1,0 +1,26 @@
+"""Building a benchmark: choose cells, train each with several seeds as a study, keep the table.
+
+May import `search/`, `spaces/`, `run/` and the rest of `bench/`. Nothing here imports torch; that
+is for the workers.
+"""
+
+from cellwright.bench.building.build import (
+    Building,
+    BuildProgress,
+    build,
+    collect,
+    drawn,
+    like,
+)
+from cellwright.bench.building.choosing import baselines, stratified
+
+__all__ = [
+    "BuildProgress",
+    "Building",
+    "baselines",
+    "build",
+    "collect",
+    "drawn",
+    "like",
+    "stratified",
+]

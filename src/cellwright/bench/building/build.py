@@ -1,0 +1,302 @@
+"""`build`: train the cells of a benchmark as a study, and `collect`: the study as a benchmark.
+
+The store keeps every training as it ends, so a build can be stopped or killed at any moment and
+goes on from there, with any number of workers, on any executor.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellwright.bench.assembling import assemble
+from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.building.choosing import baselines, stratified
+from cellwright.bench.building.method import Repeated
+from cellwright.bench.building.recording import run_of
+from cellwright.bench.errors import BenchError
+from cellwright.bench.runs import CURVES, Architecture
+from cellwright.cell import Cell
+from cellwright.data import KNOWN, load
+from cellwright.run.executors import Call, Executor
+from cellwright.run.fingerprint import fingerprint
+from cellwright.run.recipes import Recipe
+from cellwright.run.store import (
+    Overview,
+    Store,
+    find_study,
+    has_study,
+    list_trials,
+    read_curves,
+)
+from cellwright.run.study import run_study
+from cellwright.run.study.events import AttemptFailed, Event, TrialFinished
+from cellwright.search.trial import Outcome
+from cellwright.spaces import Pool, Space
+
+EVALUATOR = "cellwright.run.trials:train_trial"
+
+
+@dataclass(frozen=True)
+class Building:
+    """All that decides a benchmark's cells and losses.
+
+    Args:
+        name: of the study.
+        method: which cells, how often, for how many epochs.
+        cells: how many cells.
+        recipe: how each is trained, and on which text.
+        threads: of each training, since sums may depend on it.
+        checkpoints: a folder for checkpoints of long trainings; none if None.
+    """
+
+    name: str
+    method: Callable[[], Repeated]
+    cells: int
+    recipe: Recipe
+    threads: int = 1
+    checkpoints: str | None = None
+
+    @property
+    def trials(self) -> int:
+        """How many trainings there are in all."""
+        return self.cells * self.method().repeats
+
+
+@dataclass(frozen=True)
+class BuildProgress:
+    """How far a build is, after something has happened.
+
+    Args:
+        done: trainings that have ended, also those of earlier calls.
+        total: how many there will be.
+        event: what happened; None at the beginning.
+        name: of the cell that it is about.
+        seed: of the training that it is about.
+        left: about how many seconds there are to go; None before the first training has ended.
+    """
+
+    done: int
+    total: int
+    event: Event | None = None
+    name: str = ""
+    seed: int = 0
+    left: float | None = None
+
+
+Watch = Callable[[BuildProgress], None]
+
+
+def drawn(
+    name: str,
+    space: Space,
+    recipe: Recipe,
+    *,
+    cells: int,
+    repeats: int,
+    epochs: int,
+    seed: int = 0,
+    first: tuple[Cell, ...] | None = None,
+    threads: int = 1,
+    checkpoints: str | None = None,
+) -> Building:
+    """A benchmark of cells that are drawn from a space.
+
+    Args:
+        name: of the study.
+        space: where the cells come from.
+        recipe: how they are trained; its epochs are not looked at.
+        cells: how many, with the given ones.
+        repeats: how often each is trained.
+        epochs: how long.
+        seed: decides which cells are drawn.
+        first: cells that it has in any case; the baselines unless said.
+        threads: of each training.
+        checkpoints: a folder for checkpoints of long trainings.
+    """
+    own = (baselines() if first is None else first)[:cells]
+
+    def method() -> Repeated:
+        return Repeated(space, epochs=epochs, seed=seed, first=own, repeats=repeats)
+
+    return _building(name, method, cells, recipe, epochs, threads, checkpoints)
+
+
+def like(
+    name: str,
+    other: Benchmark,
+    recipe: Recipe,
+    *,
+    cells: int,
+    repeats: int,
+    epochs: int,
+    seed: int = 0,
+    first: tuple[Cell, ...] | None = None,
+    threads: int = 1,
+    checkpoints: str | None = None,
+) -> Building:
+    """A benchmark of cells of another one, a stratified sample by final test loss.
+
+    The arguments are those of `drawn`; cells of `first` that the other benchmark does not have are
+    left out.
+    """
+    own = baselines() if first is None else first
+    chosen = stratified(other, cells, seed=seed, first=own)
+
+    def method() -> Repeated:
+        settings = {"epochs": epochs, "seed": seed, "repeats": repeats}
+        return Repeated(Pool(chosen), first=chosen, drawn=False, **settings)
+
+    return _building(name, method, cells, recipe, epochs, threads, checkpoints)
+
+
+def build(
+    store: Store, building: Building, executor: Executor, watch: Watch | None = None
+) -> Overview:
+    """Train what is not trained yet.
+
+    Raises:
+        StudyStopped: Ctrl-C was pressed, or the process was asked to end; nothing is lost.
+        StudyError: the study was begun with other settings, or too many trials fail.
+    """
+    total = building.trials
+    method = building.method()
+    progress = _Progress(_ended(store, building), total, method, watch)
+    return run_study(
+        store,
+        building.name,
+        method,
+        _call(building),
+        executor,
+        trials=total,
+        read_outcome=Outcome.from_json,
+        watch=progress.see,
+    )
+
+
+def collect(store: Store, building: Building, title: str) -> Benchmark:
+    """The benchmark of a study whose trainings have all ended.
+
+    Raises:
+        BenchError: some have not, or the space has too few cells.
+        StoreError: there is no such study.
+    """
+    study = find_study(store, building.name)
+    method = building.method()
+    trials = list(itertools.islice(iter(method.ask, None), building.trials))
+    if len(trials) < building.trials:
+        raise BenchError(
+            f"only {len(trials) // method.repeats:,} different cells could be drawn, "
+            f"not {building.cells:,}"
+        )
+    records = {record.number: record for record in list_trials(store, study)}
+    missing = [t for t in trials if t.number not in records or not records[t.number].ended_at]
+    if missing:
+        raise BenchError(f"{len(missing):,} of {len(trials):,} trainings have not ended yet")
+    curves = {name: read_curves(store, study, name=name) for name in CURVES}
+    settings = _settings(building, study.evaluation["arguments"])
+    rows = []
+    for _, group in itertools.groupby(trials, key=lambda trial: trial.number // method.repeats):
+        own = list(group)
+        cell = own[0].cell
+        runs = [
+            run_of(
+                records[trial.number],
+                {name: found.get(trial.number, ()) for name, found in curves.items()},
+                settings,
+                f"{cell.name or cell.id}/{trial.seed}",
+            )
+            for trial in own
+        ]
+        rows.append(Architecture(cell.name or cell.id, cell, runs))
+    return assemble(rows, title=title, corpus=Path(building.recipe.data).name)
+
+
+def _building(
+    name: str,
+    method: Callable[[], Repeated],
+    cells: int,
+    recipe: Recipe,
+    epochs: int,
+    threads: int,
+    checkpoints: str | None,
+) -> Building:
+    if cells < 1:
+        raise BenchError("a benchmark has at least one cell")
+    method()  # settings that cannot be are told here
+    training = recipe.training.model_copy(update={"epochs": epochs})
+    data = recipe.data
+    if data not in KNOWN:  # workers may have another working folder
+        data = str(Path(data).expanduser().absolute())
+    # What a recipe says of itself does not decide a result.
+    changes = {"training": training, "data": data, "description": ""}
+    return Building(name, method, cells, recipe.model_copy(update=changes), threads, checkpoints)
+
+
+def _call(building: Building) -> Call:
+    return Call(
+        EVALUATOR,
+        {
+            "recipe": building.recipe.model_dump(mode="json"),
+            "text_fingerprint": fingerprint(load(building.recipe.data)),
+            "threads": building.threads,
+            "checkpoints": building.checkpoints,
+        },
+    )
+
+
+def _settings(building: Building, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """What every run was trained with, in one flat table."""
+    recipe = building.recipe
+    tables = {"model": recipe.model.model_dump(), "training": recipe.training.model_dump()}
+    return {
+        "data": recipe.data,
+        "recipe": recipe.name,
+        "epochs": recipe.training.epochs,
+        "text_fingerprint": arguments["text_fingerprint"],
+        **{
+            f"{table}.{name}": value
+            for table, values in tables.items()
+            for name, value in values.items()
+            if name != "epochs"
+        },
+    }
+
+
+def _ended(store: Store, building: Building) -> int:
+    if not has_study(store, building.name):
+        return 0
+    records = list_trials(store, find_study(store, building.name))
+    return sum(record.ended_at is not None for record in records)
+
+
+class _Progress:
+    """Counts, and says how long it will take from the trainings of this call."""
+
+    def __init__(self, done: int, total: int, method: Repeated, watch: Watch | None) -> None:
+        self._watch = watch
+        self._now = BuildProgress(min(done, total), total)
+        self._method = method
+        self._ended, self._started = 0, time.monotonic()
+        if watch is not None:
+            watch(self._now)
+
+    def see(self, event: Event) -> None:
+        """Take in an event of the study."""
+        over = isinstance(event, TrialFinished) or (
+            isinstance(event, AttemptFailed) and not event.again
+        )
+        done, left = self._now.done, self._now.left
+        if over:
+            done += 1
+            self._ended += 1
+            pace = (time.monotonic() - self._started) / self._ended
+            left = pace * (self._now.total - done)
+        name, seed = self._method.label(event.number)
+        self._now = BuildProgress(done, self._now.total, event, name, seed, left)
+        if self._watch is not None:
+            self._watch(self._now)

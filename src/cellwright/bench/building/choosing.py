@@ -1,0 +1,61 @@
+"""Which cells a benchmark gets: baselines, and a stratified sample of another benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.errors import BenchError
+from cellwright.bench.summary import of_architectures
+from cellwright.cell import Cell
+from cellwright.cell.zoo import zoo
+
+BASELINES = ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru")
+"""The cells that NAS-Bench-NLP adds to its sample by hand (section 3)."""
+
+
+def baselines() -> tuple[Cell, ...]:
+    """RNN, LSTM and GRU as NAS-Bench-NLP writes them."""
+    return tuple(zoo[name] for name in BASELINES)
+
+
+def stratified(
+    benchmark: Benchmark, cells: int, *, seed: int = 0, first: tuple[Cell, ...] = ()
+) -> tuple[Cell, ...]:
+    """Cells of a benchmark that stand for all of it, from the best to the worst.
+
+    NAS-Bench-NLP trained 289 of its architectures on WikiText-2 too, "based on stratified
+    perplexities for PTB" (section 3). Here the architectures are sorted by their final test loss
+    (the mean of their runs), cut into as many strata of equal size as cells are wanted, and one
+    is drawn from each. Those that never ended well have no perplexity and are left out; of
+    listings of one graph, the first is taken.
+
+    Args:
+        benchmark: what to choose from.
+        cells: how many.
+        seed: decides the draws.
+        first: cells that are taken in any case if the benchmark has them; they count.
+
+    Raises:
+        BenchError: the benchmark does not have so many cells with a final test loss.
+    """
+    losses = of_architectures(benchmark).final_test
+    numbers = [n for n in sorted(_first_listings(benchmark)) if np.isfinite(losses[n])]
+    if not 1 <= cells <= len(numbers):
+        raise BenchError(
+            f"{benchmark.title!r} has {len(numbers):,} different cells with a final test loss, "
+            f"so {cells:,} cannot be chosen"
+        )
+    wanted = {cell.id for cell in first}
+    chosen = [n for n in numbers if benchmark.graphs[n] in wanted][:cells]
+    rest = [n for n in numbers if n not in chosen]
+    rest.sort(key=lambda n: (float(losses[n]), n))
+    rng = np.random.default_rng(seed)
+    strata = np.array_split(np.array(rest, np.int64), max(1, cells - len(chosen)))
+    if len(chosen) < cells:
+        chosen += [int(stratum[rng.integers(len(stratum))]) for stratum in strata]
+    return tuple(benchmark.cell(number) for number in chosen)
+
+
+def _first_listings(benchmark: Benchmark) -> list[int]:
+    return [numbers[0] for numbers in benchmark.by_graph.values()]

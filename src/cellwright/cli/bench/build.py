@@ -1,0 +1,226 @@
+"""`cellwright bench build`: train cells of a space into a benchmark of one's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cellwright.cli.bench.build_progress import shown
+from cellwright.cli.errors import INTERRUPTED
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, file_stem, printable, stderr, stdout
+
+if TYPE_CHECKING:
+    from cellwright.bench.building import Building
+    from cellwright.run.recipes import Recipe
+    from cellwright.run.store import Store
+
+EXAMPLES = examples(
+    (
+        "4 cells, RNN, LSTM and GRU among them, trained twice for an epoch",
+        "cellwright bench build --cells 4 --epochs 1 --set training.batch=128 -o my.bench",
+    ),
+    ("the best of them", "cellwright bench top my.bench"),
+    (
+        "more cells: those that are trained are kept",
+        "cellwright bench build --cells 5 --epochs 1 --set training.batch=128 -o my.bench",
+    ),
+    (
+        "3 of them, good and bad ones, trained in another way",
+        "cellwright bench build --like my.bench --cells 3 --seeds 1 --epochs 1 "
+        "--set model.embedding=16 -o second.bench",
+    ),
+)
+
+
+def run(
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Default: CORPUS.bench, here."),
+    ] = None,
+    cells: Annotated[int, typer.Option(metavar="N", min=1, help="How many cells.")] = 60,
+    seeds: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=1, max=10_000, help="How often each is trained: with seeds 0, 1, …"
+        ),
+    ] = 2,
+    epochs: Annotated[
+        int | None,
+        typer.Option(metavar="N", min=1, help="Of each training. Default: the recipe's."),
+    ] = None,
+    recipe: Annotated[
+        str,
+        typer.Option(metavar="RECIPE", help="How to train: a recipe's name or TOML file."),
+    ] = "bench-laptop",
+    data: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A corpus or a folder. Default: the recipe's."),
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Change a setting of the recipe."),
+    ] = None,
+    space: Annotated[
+        str, typer.Option(metavar="NAME", help="The space that cells are drawn from.")
+    ] = "nas-bench-nlp",
+    space_settings: Annotated[
+        list[str] | None,
+        typer.Option("--space-set", metavar="KEY=VALUE", help="A setting of it: nodes=14."),
+    ] = None,
+    like: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Take cells of this benchmark instead, stratified."),
+    ] = None,
+    baselines: Annotated[
+        bool,
+        typer.Option(
+            "--baselines/--no-baselines", help="Whether RNN, LSTM and GRU are among the cells."
+        ),
+    ] = True,
+    seed: Annotated[
+        int, typer.Option(metavar="N", min=0, help="Decides which cells are drawn.")
+    ] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option("--workers", "-w", metavar="N", min=1, help="Trainings at the same time."),
+    ] = None,
+    threads: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Of each training; part of its settings.")
+    ] = 1,
+    executor: Annotated[
+        str, typer.Option(metavar="NAME", help="Where to train: local, ray or here.")
+    ] = "local",
+    address: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Of a Ray cluster.")
+    ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="A file or a PostgreSQL URL that keeps every training. Default: FILE.db.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option(metavar="TITLE", help="What to call it. Default: its file.")
+    ] = None,
+) -> None:
+    """Build a benchmark: draw cells, train each with several seeds, keep all curves.
+
+    Cells are drawn by NAS-Bench-NLP's generator, or from another space, after
+    RNN, LSTM and GRU in that paper's form. The same command makes the same
+    cells and losses; wall times differ.
+
+    Each training is kept in the store as it ends. Stopped or killed, the same
+    command goes on from there, with any number of workers; with a larger
+    --cells it adds to what is there. Several may run at once on one store.
+
+    With --like, cells of another benchmark: sorted by final test loss, cut into
+    N parts of equal size, and one drawn from each, as the paper chose its cells
+    for WikiText-2. 'bench analyze FIRST SECOND' compares the two.
+    """
+    from cellwright.bench import save
+    from cellwright.bench.building import build, collect
+    from cellwright.run.executors.choosing import executor as executor_of
+    from cellwright.run.recipes import load_recipe
+    from cellwright.run.store import open_store
+    from cellwright.run.study import StudyStopped
+
+    how = load_recipe(recipe, settings or [])
+    if data is not None:
+        how = how.model_copy(update={"data": data})
+    target = output or Path(file_stem(Path(how.data).name, "my") + ".bench")
+    choice: dict[str, Any] = {
+        "cells": cells,
+        "repeats": seeds,
+        "epochs": how.training.epochs if epochs is None else epochs,
+        "seed": seed,
+        "first": None if baselines else (),
+        "threads": threads,
+        "checkpoints": f"{target.name}.checkpoints",
+    }
+    building = _building(target.stem, how, space, space_settings or [], like, choice)
+    place = store or f"{target}.db"
+    with open_store(place) as opened:
+        _check_free(opened, building, target, place)
+        with executor_of(executor, workers=workers, threads=threads, address=address) as working:
+            _print_start(building, place, working.slots)
+            try:
+                with shown() as watch:
+                    build(opened, building, working, watch)
+            except StudyStopped:
+                note = f"stopped; what has ended is kept in {place}, and the same command goes on"
+                stderr().print(printable(note), style="yellow", soft_wrap=True)
+                raise typer.Exit(INTERRUPTED) from None
+        benchmark = collect(opened, building, title or target.stem)
+    save(benchmark, target)
+    _tidy(Path(choice["checkpoints"]))
+    runs, diverged = benchmark.run_count, int(benchmark.has_status("diverged").sum())
+    failed = int(benchmark.has_status("failed").sum())
+    line = f"{target}: {count(len(benchmark), 'architecture')}, {count(runs, 'run')}"
+    line += f", {diverged:,} of them diverged" + (f", {failed:,} failed" if failed else "")
+    stdout().print(printable(line), soft_wrap=True)
+
+
+def _building(
+    name: str,
+    recipe: Recipe,
+    space_name: str,
+    space_settings: list[str],
+    like: Path | None,
+    choice: dict[str, Any],
+) -> Building:
+    from cellwright.bench import building, load
+    from cellwright.spaces import space
+
+    if like is None:
+        own = dict(_setting(text) for text in space_settings)
+        return building.drawn(name, space(space_name, **own), recipe, **choice)
+    if space_settings:
+        raise typer.BadParameter("--space-set is for cells that are drawn, not for --like")
+    return building.like(name, load(like), recipe, **choice)
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"\w+", key.strip()):
+        raise typer.BadParameter(f"--space-set is KEY=VALUE, not {text!r}")
+    try:
+        return key.strip(), json.loads(value)
+    except ValueError:
+        return key.strip(), value.strip()
+
+
+def _check_free(store: Store, building: Building, target: Path, place: str) -> None:
+    """Nobody's file is written over after hours of training."""
+    from cellwright.bench.errors import BenchError
+    from cellwright.run.store import has_study
+
+    if target.exists() and not has_study(store, building.name):
+        raise BenchError(
+            f"{target} is there already, but {place} does not have its trainings; "
+            "choose another file, or remove it"
+        )
+    if not target.absolute().parent.is_dir():
+        raise BenchError(f"{target}: there is no such folder")
+
+
+def _print_start(building: Building, place: str, slots: int) -> None:
+    method = building.method()
+    what = f"{count(building.cells, 'cell')} × {count(method.repeats, 'seed')} × "
+    what += f"{count(method.epochs, 'epoch')} on {building.recipe.data}"
+    how = f"recipe {building.recipe.name}, {count(slots, 'worker')}"
+    stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
+    stdout().print(printable(f"every training is kept in {place}"), soft_wrap=True)
+
+
+def _tidy(checkpoints: Path) -> None:
+    """Checkpoints of trainings that have all ended are of no use."""
+    import shutil
+
+    if checkpoints.is_dir():
+        shutil.rmtree(checkpoints, ignore_errors=True)
