@@ -1,0 +1,70 @@
+"""All cells of the ENAS space around one bank of weights (Pham et al. 2018, section 2.1).
+
+The bank has one pair of matrices for each node and predecessor, and those of node 0. Embeddings and
+decoder are the same for all children, too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from torch import Tensor
+
+from cellwright.cell.listings import EnasListing
+from cellwright.cell.listings.enas import lower
+from cellwright.engine import WeightBank
+from cellwright.models.one_layer import OneLayer
+from cellwright.search.sharing.settings import SharingModelSettings
+from cellwright.spaces.enas import Enas
+from cellwright.spaces.space import pick
+
+
+class Children:
+    """The shared weights, and the model of any cell around them.
+
+    Args:
+        settings: of the models.
+        space: the cells.
+        vocabulary_size: how many words there are.
+        backend: of the engine.
+    """
+
+    def __init__(
+        self, settings: SharingModelSettings, space: Enas, vocabulary_size: int, backend: str
+    ) -> None:
+        self._bank = WeightBank(settings.init_range)
+        listings = _all_pairs(space)
+        cell = lower(listings[0], keys=True)
+        self._model = OneLayer(settings, cell, vocabulary_size, backend, self._bank)
+        # The bank makes what a cell asks for. All is asked for now, so that the first weights do
+        # not depend on which cells are sampled, and the optimizer knows all of them.
+        for listing in listings[1:]:
+            self.child(listing)
+
+    @property
+    def model(self) -> OneLayer:
+        """The model of one cell; its parameters are those of all."""
+        return self._model
+
+    def child(self, listing: EnasListing) -> OneLayer:
+        """The model around a cell. Nothing is copied: it learns the shared weights."""
+        return self._model.around(lower(listing, keys=True), self._bank)
+
+    def weights(self) -> dict[str, Tensor]:
+        """All shared weights."""
+        return dict(self._model.named_parameters())
+
+
+def _all_pairs(space: Enas) -> list[EnasListing]:
+    """Listings in which every node has every predecessor once at least."""
+    op = space.operations[0]
+    return [
+        EnasListing(op, tuple((min(wanted, number - 1), op) for number in range(1, space.nodes)))
+        for wanted in range(max(1, space.nodes - 1))
+    ]
+
+
+def uniform_listing(space: Enas, rng: np.random.Generator) -> EnasListing:
+    """A listing, each as likely as every other."""
+    ops = [pick(space.operations, rng) for _ in range(space.nodes)]
+    sources = [int(rng.integers(number)) for number in range(1, space.nodes)]
+    return EnasListing(ops[0], tuple(zip(sources, ops[1:], strict=True)))

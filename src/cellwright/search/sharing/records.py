@@ -1,0 +1,184 @@
+"""What a search with shared weights reports: after each step, after each epoch, and at the end."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Literal
+
+from cellwright.cell import Cell
+from cellwright.cell.listings import EnasListing
+from cellwright.cell.listings.enas import lower
+from cellwright.tasks.results import Status, perplexity
+
+Part = Literal["weights", "controller", "candidates"]
+"""What a step was for."""
+
+
+def listing_of(values: Mapping[str, Any]) -> EnasListing:
+    """A listing from the mapping that `dataclasses.asdict` makes of it."""
+    return EnasListing(values["first"], tuple((source, op) for source, op in values["later"]))
+
+
+@dataclass(frozen=True)
+class SharingStep:
+    """One step. Losses are nats per word.
+
+    Args:
+        epoch: its number, from 1. Candidates belong to the last one.
+        part: what the step was for.
+        step: its number in the epoch, from 1; for candidates, among these.
+        steps: how many there are.
+        tokens: words that were read.
+        loss: of the sampled cells: on the training text for the weights, else on validation text.
+        reward: their mean reward, for the controller.
+        learning_rate: of what learned.
+        tokens_per_second: words by the time that the step took.
+        seconds: since the search began.
+    """
+
+    ends_epoch: ClassVar[bool] = False
+    best: ClassVar[bool] = False
+
+    epoch: int
+    part: Part
+    step: int
+    steps: int
+    tokens: int
+    loss: float
+    reward: float | None
+    learning_rate: float
+    tokens_per_second: float
+    seconds: float
+
+    def to_record(self) -> dict[str, Any]:
+        """As the metrics keep it."""
+        return {"kind": "step", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class SharingEpoch:
+    """Where a search stands after an epoch.
+
+    Args:
+        epoch: its number, from 1.
+        train: the mean loss of the sampled cells over the epoch, in nats per word.
+        valid: the loss of `listing` on the validation text, with the shared weights.
+        listing: the cell of the controller's likeliest choices; without one, the same cell in all
+            epochs, drawn at random.
+        reward: the mean reward of the epoch, without the part of the entropy.
+        baseline: the moving average of rewards, with the part of the entropy.
+        entropy: mean over the sampled cells of the entropy of their choices, in nats.
+        diverged: minibatches that taught nothing: their cell's loss or gradient was too large.
+        learning_rate: of the weights, for a full segment.
+        seconds: since the search began.
+        peak_memory: of the process so far, in bytes.
+    """
+
+    ends_epoch: ClassVar[bool] = True
+    best: ClassVar[bool] = False
+
+    epoch: int
+    train: float
+    valid: float
+    listing: EnasListing
+    reward: float | None
+    baseline: float | None
+    entropy: float | None
+    diverged: int
+    learning_rate: float
+    seconds: float
+    peak_memory: int
+
+    @property
+    def perplexity(self) -> float:
+        """Of `listing` on the validation text."""
+        return perplexity(self.valid)
+
+    @property
+    def cell(self) -> Cell:
+        """The cell of `listing`, each linear with weights of its own."""
+        return lower(self.listing)
+
+    def to_record(self) -> dict[str, Any]:
+        """As the metrics keep it."""
+        return {"kind": "epoch", **self.to_json()}
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> SharingEpoch:
+        """The inverse of `to_json`, also after JSON has made lists of tuples."""
+        return cls(**{**values, "listing": listing_of(values["listing"])})
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A cell that was sampled in the end, and its losses with the shared weights.
+
+    Args:
+        listing: the cell.
+        screened: nats per word on some minibatches; None where all candidates are finalists.
+        valid: on the whole validation text; None for those that are no finalists.
+    """
+
+    listing: EnasListing
+    screened: float | None = None
+    valid: float | None = None
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Candidate:
+        """The inverse of `dataclasses.asdict`, also after JSON has made lists of tuples."""
+        return cls(**{**values, "listing": listing_of(values["listing"])})
+
+
+@dataclass(frozen=True)
+class SharingResult:
+    """What a search found. One that diverged is a result, too.
+
+    Args:
+        status: "ok", or what went wrong.
+        cell: the cell, each linear with weights of its own.
+        shared: the same, its weights named as the bank's are.
+        listing: the same as nodes and predecessors: the best candidate; before there is one, the
+            cell of the controller's likeliest choices.
+        candidates: what was sampled in the end.
+        records: one for each epoch.
+        seconds: of the search.
+        parameters: numbers that all children together learn, without the controller's.
+        peak_memory: of the process, in bytes.
+    """
+
+    status: Status
+    cell: Cell
+    shared: Cell
+    listing: EnasListing
+    candidates: tuple[Candidate, ...]
+    records: tuple[SharingEpoch, ...]
+    seconds: float
+    parameters: int
+    peak_memory: int
+
+    @property
+    def valid(self) -> float:
+        """The cell's loss on the validation text with the shared weights; infinite before that."""
+        measured = [c.valid for c in self.candidates if c.valid is not None]
+        if measured:
+            return min(measured)
+        return self.records[-1].valid if self.records else math.inf
+
+    def to_json(self) -> dict[str, Any]:
+        """The figures as JSON values, without the records and without the cell."""
+        return {
+            "status": self.status,
+            "epochs": len(self.records),
+            "valid": self.valid,
+            "listing": asdict(self.listing),
+            "candidates": [asdict(candidate) for candidate in self.candidates],
+            "seconds": self.seconds,
+            "parameters": self.parameters,
+            "peak_memory": self.peak_memory,
+        }
