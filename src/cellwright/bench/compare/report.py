@@ -140,23 +140,35 @@ def _lead(summary: Summary) -> str:
 def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
     parts = [f"at {part:.0%}" for part in PARTS]
     page.table(
-        ("method", "mean regret", "95% interval", "median", *parts, "best found", "hours",
-         "trials", "cells", "real seconds", "ended"),
+        ("method", "mean regret", "95% interval", "median", *parts, "best found"),
         [
             (
                 line.label, _loss(line.mean), _interval(line.low, line.high), _loss(line.median),
                 *(_loss(value) for value in line.earlier), f"{line.best:.0%}",
-                f"{line.hours:,.1f}", f"{line.trials:,.1f}", f"{line.cells:,.1f}",
+            )
+            for line in summary.lines
+        ],
+        numeric=range(1, 5 + len(PARTS)),
+        highlight=0,
+        caption=(
+            "Regret at the end of the budget, and the mean regret at parts of it. Best found: the "
+            "share of seeds that end with the best that the table has to offer."
+        ),
+    )  # fmt: skip
+    page.table(
+        ("method", "simulated hours", "trials", "cells", "real seconds", "searches ended"),
+        [
+            (
+                line.label, f"{line.hours:,.1f}", f"{line.trials:,.1f}", f"{line.cells:,.1f}",
                 f"{line.real_seconds:,.2f}", ended(line),
             )
             for line in summary.lines
         ],
-        numeric=range(1, 8 + len(PARTS)),
-        highlight=0,
+        numeric=range(1, 5),
         caption=(
-            "Regret at the end of the budget, and the mean regret at parts of it. Best found: the "
-            "share of seeds that end with the best that the table has to offer. Hours (simulated), "
-            "trials, different cells and real seconds are means of a search."
+            "What a search did, in the mean. Cells are different ones. A search ends when its "
+            "budget is spent, when the method has finished, or when it is idle: when it asks only "
+            "for what it has trained already."
         ),
     )  # fmt: skip
     left = comparison.table.everything[1]
@@ -169,8 +181,8 @@ def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
     idle = [line.label for line in summary.lines if line.ended.get("idle")]
     if idle:
         page.note(
-            f"{', '.join(idle)}: some searches ended before their budget, because they asked only "
-            "for what they had trained already. Their last regret counts until the end."
+            f"{', '.join(idle)}: some searches were idle and ended before their budget was spent. "
+            "Their last regret counts until the end."
         )
 
 
@@ -180,6 +192,9 @@ def _tests(page: Page, summary: Summary) -> None:
         f"Holm's correction for all {_count(len(summary.tests), 'pair')}. Each cell is the mean "
         "difference of the row's regret minus the column's, and the corrected p; * is p < 0.05."
     )
+    seeds = len(next(iter(summary.finals.values())))
+    if len(summary.tests) * 2.0 ** (1 - seeds) >= SIGNIFICANT:
+        page.note(f"With {_count(seeds, 'seed')} this test can hardly ever find a difference.")
     labels = summary.labels
     known = {(t.first, t.second): t for t in summary.tests}
 

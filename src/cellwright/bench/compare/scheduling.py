@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -179,8 +178,7 @@ def _place(folder: Path, table: Table, one: Entry, seconds: float, idle: int) ->
         "idle": idle,
     }
     key = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
-    word = re.sub(r"[^a-z0-9]+", "-", one.label.lower()).strip("-")[:40]
-    return folder / _FOLDER / f"{word or one.method}-{key}"
+    return folder / _FOLDER / f"{one.method}-{key}"
 
 
 def _kept(file: Path) -> Course | None:

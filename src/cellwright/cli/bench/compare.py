@@ -22,18 +22,16 @@ if TYPE_CHECKING:
 EXAMPLES = examples(
     SYNTHETIC,
     (
-        "two methods that need no features, three seeds, tables alone",
-        "cellwright bench compare my.bench -m rs-50e -m hyperband --seeds 3 --no-figures",
+        "two methods, three seeds of each, without pictures",
+        "cellwright bench compare my.bench -m rs-50e -m hyperband -n 3 --no-figures",
     ),
     (
-        "settings of a method's own, with a label",
-        "cellwright bench compare my.bench -m hyperband:eta=2,label=halving -m random:epochs=5 "
-        "--seeds 2 --hours 5 --no-figures -o halving",
+        "other settings than the paper's, into another folder",
+        "cellwright bench compare my.bench -m hyperband:eta=2 -n 2 --no-figures -o h",
     ),
     (
-        "one of the paper's methods with other settings",
-        "cellwright bench compare my.bench -m rs-10e -m rs-50e:distinct=false --seeds 2 "
-        "--no-figures",
+        "for two simulated hours",
+        "cellwright bench compare my.bench -m rs-10e -n 2 --hours 2 --no-figures",
     ),
 )
 
@@ -45,12 +43,15 @@ def run(
         typer.Option(
             "--method",
             "-m",
-            metavar="NAME[:SETTING=VALUE,…]",
+            metavar="METHOD",
             help="A method. May be given again. Default: all of the paper.",
         ),
     ] = None,
     seeds: Annotated[
-        int, typer.Option(metavar="N", min=1, max=100_000, help="Searches of each method.")
+        int,
+        typer.Option(
+            "--seeds", "-n", metavar="N", min=1, max=100_000, help="Searches of a method."
+        ),
     ] = 30,
     hours: Annotated[
         float | None,
@@ -85,8 +86,8 @@ def run(
     the same.
 
     Methods of the paper: rs-10e, rs-50e, hyperband, bo-10d, bo-50d, ae, tpe,
-    smac. Any other by its name, with settings; features=50 chooses graph2vec's
-    dimensions, label=… what it is called.
+    smac. Any other by its name. Settings follow: NAME:SETTING=VALUE,…;
+    features=50 chooses graph2vec's dimensions, label=… what it is called.
 
     Without --hours a search has 1,000 hours, as in the paper, but at most a
     quarter of what training all cells of the table takes.
