@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import resource
 import sys
 import time
 import traceback
@@ -13,8 +12,7 @@ from typing import Any
 
 from cellwright.cell.errors import UserError
 from cellwright.run.executors.executor import Call
-
-_STATUS = Path("/proc/self/status")
+from cellwright.tasks.results import peak_memory
 
 
 def run_call(call: Call, threads: int | None = None) -> dict[str, Any]:
@@ -31,7 +29,7 @@ def run_call(call: Call, threads: int | None = None) -> dict[str, Any]:
         answer: dict[str, Any] = {"kind": "done", "value": value}
     except (Exception, SystemExit) as error:
         answer = {"kind": "error", "message": _described(error)}
-    return {**answer, "seconds": time.monotonic() - begun, "peak_memory": _peak()}
+    return {**answer, "seconds": time.monotonic() - begun, "peak_memory": peak_memory()}
 
 
 def set_threads(threads: int) -> None:
@@ -57,12 +55,3 @@ def _forget_peak() -> None:
     """Let the system measure the peak of memory anew, where it can (Linux)."""
     with contextlib.suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")
-
-
-def _peak() -> int:
-    """The most bytes held since `_forget_peak`, or since the process began."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        [line] = [line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM")]
-        return 1024 * int(line.split()[1])
-    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return most if sys.platform == "darwin" else most * 1024
