@@ -5,6 +5,7 @@ May import `cell/` and the files beside this folder that import no torch.
 
 from cellwright.run.store.errors import StoreError
 from cellwright.run.store.export import export_study
+from cellwright.run.store.ledger import Ledger, read_ledger
 from cellwright.run.store.overview import Overview, overview, overviews
 from cellwright.run.store.queries import (
     Attempt,
@@ -28,6 +29,7 @@ from cellwright.run.store.trials import Retries
 
 __all__ = [
     "Attempt",
+    "Ledger",
     "Overview",
     "Retries",
     "Store",
@@ -48,4 +50,5 @@ __all__ = [
     "overviews",
     "read_cell",
     "read_curves",
+    "read_ledger",
 ]

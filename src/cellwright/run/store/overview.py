@@ -58,16 +58,17 @@ class Overview:
 
 def overview(store: Store, study: Study) -> Overview:
     """How a study stands."""
-    return store.read(lambda connection: _overview(connection, study))
+    return store.read(lambda connection: study_overview(connection, study))
 
 
 def overviews(store: Store) -> list[Overview]:
     """How all studies stand, the oldest first."""
     found = list_studies(store)
-    return store.read(lambda connection: [_overview(connection, study) for study in found])
+    return store.read(lambda connection: [study_overview(connection, study) for study in found])
 
 
-def _overview(connection: Connection, study: Study) -> Overview:
+def study_overview(connection: Connection, study: Study) -> Overview:
+    """`overview` within a transaction."""
     of_study = trials.c.study_id == study.id
     rows = connection.execute(
         select(

@@ -1,0 +1,227 @@
+"""From a recipe and a seed to a study that runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellwright.cell.zoo import zoo
+from cellwright.cell.errors import did_you_mean
+from cellwright.data import KNOWN, load
+from cellwright.data.errors import Progress
+from cellwright.run.executors import (
+    Call,
+    Executor,
+    ExecutorError,
+    InProcess,
+    Limits,
+    LocalProcesses,
+    RayCluster,
+)
+from cellwright.run.executors.executor import cores
+from cellwright.run.files import remove
+from cellwright.run.fingerprint import fingerprint
+from cellwright.run.store import Overview, Retries, Store
+from cellwright.run.study import run_study
+from cellwright.run.study.driver import Watch
+from cellwright.search.ask_tell import Method
+from cellwright.search.features import draw_pool
+from cellwright.search.methods import method
+from cellwright.search.studies.recipes import StudyRecipe
+from cellwright.search.trial import Outcome
+from cellwright.spaces import Space
+
+EVALUATOR = "cellwright.run.trials:train_trial"
+"""What evaluates the trials of a study from a recipe; their values are nats per word."""
+
+EXECUTORS = ("in-process", "local", "ray")
+"""Where trials can run."""
+
+CHECKPOINTS = Path("checkpoints")
+"""Where trainings are kept while a study runs. A path from the working directory, so that it is the
+same for all drivers of a study; a machine that does not find it trains from the beginning."""
+
+_GO_ON = ("hyperband", "asynchronous-hyperband")
+"""The methods whose trials go on with earlier ones."""
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A study that is ready to run; everything that could be wrong was looked at."""
+
+    recipe: StudyRecipe
+    name: str
+    seed: int
+    method: Method
+    evaluate: Call
+
+    @property
+    def checkpoints(self) -> Path:
+        """The folder in which its trainings are kept while it runs."""
+        return Path(self.evaluate.arguments["checkpoints"])
+
+
+def study_name(recipe: StudyRecipe, seed: int) -> str:
+    """What a study is called whose name nobody says: the same for the same command."""
+    return f"{recipe.name}-{seed}"
+
+
+def prepare(
+    recipe: StudyRecipe,
+    seed: int = 0,
+    *,
+    name: str | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Prepared:
+    """Make the method and the evaluator that a recipe describes.
+
+    Args:
+        recipe: of the study.
+        seed: decides everything that is drawn.
+        name: of the study; recipe and seed unless said.
+        threads: that a trial computes with, in place of the recipe's.
+        progress: called while text is read for the first time.
+
+    Raises:
+        UserError: a setting of the space or the method cannot be, a package is missing, or the
+            text is not there.
+    """
+    called = study_name(recipe, seed) if name is None else name
+    where = recipe.space.build()
+    if recipe.pool is not None:
+        where = draw_pool(where, recipe.pool.cells, recipe.pool.dimensions, seed=seed)
+    settings = {**recipe.method.settings, "epochs": recipe.method.epochs}
+    if "initial" in settings and recipe.method.kind == "aging-evolution":
+        settings["initial"] = _named(settings["initial"], where)
+    chosen = method(recipe.method.kind, where, seed=seed, **settings)
+    call = _evaluator(recipe, called, threads, progress)
+    return Prepared(recipe, called, seed, chosen, call)
+
+
+def _named(initial: Any, where: Space) -> Any:
+    """Names of the zoo as cells; names that the space itself knows stay names."""
+    if not isinstance(initial, list):
+        return initial
+    known = where.known()
+    return [zoo[name] if name not in known and name in zoo else name for name in initial]
+
+
+def _evaluator(
+    recipe: StudyRecipe, name: str, threads: int | None, progress: Progress | None
+) -> Call:
+    data = recipe.data
+    if data not in KNOWN:
+        data = str(Path(data).expanduser().absolute())
+    corpus = load(data, progress=progress)
+    child = recipe.child_recipe().model_copy(update={"data": data})
+    # The number of epochs is each trial's own, and names change nothing.
+    how = child.model_dump(mode="json", include={"data", "model", "training"})
+    arguments = {
+        "recipe": how,
+        "value": recipe.value,
+        "text": recipe.text.limits(),
+        "text_fingerprint": fingerprint(corpus),
+        "threads": recipe.threads if threads is None else threads,
+        "checkpoints": str(CHECKPOINTS / _folder_name(name)),
+        "longest": recipe.method.epochs if recipe.method.kind in _GO_ON else None,
+    }
+    return Call(EVALUATOR, arguments)
+
+
+def _folder_name(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name).strip("._-")[:100] or "study"
+
+
+def make_executor(
+    kind: str,
+    recipe: StudyRecipe,
+    *,
+    address: str | None = None,
+    workers: int | None = None,
+    threads: int | None = None,
+) -> Executor:
+    """Where the trials of a study run, within the recipe's limits.
+
+    Args:
+        kind: one of `EXECUTORS`.
+        recipe: of the study.
+        address: of a Ray cluster.
+        workers: how many trials at once; as many as there are cores for unless said.
+        threads: of each trial, in place of the recipe's.
+
+    Raises:
+        ExecutorError: there is no such kind, or it does not go with the other arguments.
+    """
+    if kind not in EXECUTORS:
+        hint = did_you_mean(kind, EXECUTORS) or f"; there are {', '.join(EXECUTORS)}"
+        raise ExecutorError(f"there is no executor {kind!r}{hint}")
+    if address is not None and kind != "ray":
+        raise ExecutorError(f"an address is for a Ray cluster, and trials run {kind}")
+    if kind == "in-process":
+        if workers is not None and workers != 1:
+            raise ExecutorError("in-process runs one trial at a time; leave out the workers")
+        return InProcess()
+    each = recipe.threads if threads is None else threads
+    seconds, gigabytes = recipe.limits.seconds, recipe.limits.gigabytes
+    limits = Limits(seconds, None if gigabytes is None else int(gigabytes * 1e9))
+    if kind == "ray":
+        return RayCluster(address, workers=workers, threads=each, limits=limits)
+    if workers is None:
+        workers = max(1, cores() // each)
+    return LocalProcesses(workers, threads=each, limits=limits)
+
+
+def run_prepared(
+    prepared: Prepared,
+    store: Store,
+    executor: Executor,
+    *,
+    trials: int | None = None,
+    watch: Watch | None = None,
+) -> Overview:
+    """Work on a study until it has its trials; then remove the trainings that were kept.
+
+    Args:
+        prepared: the study.
+        store: where it is kept.
+        executor: where its trials run.
+        trials: how many it shall have; the recipe's number unless said.
+        watch: called for every event of this driver.
+
+    Raises:
+        StudyStopped: Ctrl-C was pressed; the same call goes on.
+        StudyError: the study was begun with other settings, or too many trials failed in a row.
+    """
+    recipe = prepared.recipe
+    found = run_study(
+        store,
+        prepared.name,
+        prepared.method,
+        prepared.evaluate,
+        executor,
+        trials=recipe.trials if trials is None else trials,
+        read_outcome=Outcome.from_json,
+        window=recipe.window,
+        retries=Retries(**recipe.retries.model_dump()),
+        give_up_after=recipe.give_up_after,
+        watch=watch,
+    )
+    remove(prepared.checkpoints)
+    _remove_if_empty(prepared.checkpoints.parent)
+    return found
+
+
+def trains_language_models(evaluation: Mapping[str, Any]) -> bool:
+    """Whether a study's values are nats per word, and perplexities can be made of them."""
+    return evaluation.get("function") == EVALUATOR
+
+
+def _remove_if_empty(folder: Path) -> None:
+    try:
+        folder.rmdir()
+    except OSError:
+        return
