@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cellwright.cli.bench import analyze, compare, export, importing, info, query, top
+from cellwright.cli.bench import analyze, build, compare, export, importing, info, query, top
 from cellwright.cli.help import Command, Group, examples
 
 app = typer.Typer(
@@ -23,6 +23,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 app.command("import", cls=Command, epilog=importing.EXAMPLES)(importing.run)
+app.command("build", cls=Command, epilog=build.EXAMPLES)(build.run)
 app.command("info", cls=Command, epilog=info.EXAMPLES)(info.run)
 app.command("query", cls=Command, epilog=query.EXAMPLES)(query.run)
 app.command("top", cls=Command, epilog=top.EXAMPLES)(top.run)
