@@ -183,6 +183,7 @@ def _with_features(
         match = re.fullmatch(r"graph2vec-([1-9]\d{0,3})", name)
         found = embedding(benchmark, int(match[1])).features if match else benchmark.featured(name)
         benchmark = benchmark.with_features(name, found)
+    folder.mkdir(parents=True, exist_ok=True)
     return save(benchmark, path), benchmark
 
 

@@ -134,7 +134,7 @@ def _lead(summary: Summary) -> str:
     if alike:
         listed = ", ".join(alike[:-1]) + (" and " if len(alike) > 1 else "") + alike[-1]
         return f"{text}; from it {listed} cannot be told apart with these seeds."
-    return f"{text}, and differs from every other method."
+    return f"{text}, and differs from every other method (p < {SIGNIFICANT})."
 
 
 def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
@@ -189,8 +189,8 @@ def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
 def _tests(page: Page, summary: Summary) -> None:
     page.text(
         "Wilcoxon's signed-rank test of the final regrets, two-sided, paired over seeds, with "
-        f"Holm's correction for all {_count(len(summary.tests), 'pair')}. Each cell is the mean "
-        "difference of the row's regret minus the column's, and the corrected p; * is p < 0.05."
+        f"Holm's correction for all {_count(len(summary.tests), 'pair')}. In the table is the mean "
+        "difference of the row's regret minus the column's: below zero the row is better."
     )
     seeds = len(next(iter(summary.finals.values())))
     if len(summary.tests) * 2.0 ** (1 - seeds) >= SIGNIFICANT:
@@ -204,14 +204,16 @@ def _tests(page: Page, summary: Summary) -> None:
         pair = known.get((row, column))
         sign = 1.0 if pair is not None else -1.0
         pair = pair or known[column, row]
-        mark = " *" if pair.adjusted < SIGNIFICANT else ""
-        return f"{sign * pair.difference:+.3f} ({_p(pair.adjusted)}){mark}"
+        return f"{sign * pair.difference:+.3f}{_stars(pair.adjusted)}"
 
     page.table(
         ("", *labels),
         [(row, *(cell(row, column) for column in labels)) for row in labels],
         numeric=range(1, len(labels) + 1),
-        caption="Below zero the row is better than the column. tests.csv has intervals and wins.",
+        caption=(
+            "Corrected p: * below 0.05, ** below 0.01, *** below 0.001. tests.csv has p, intervals "
+            "of the differences, and how many seeds each method wins."
+        ),
     )
 
 
@@ -255,8 +257,8 @@ def _interval(low: float, high: float) -> str:
     return f"{low:.4f} to {high:.4f}" if math.isfinite(low) else "–"
 
 
-def _p(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
+def _stars(p: float) -> str:
+    return "*" * sum(p < level for level in (SIGNIFICANT, 0.01, 0.001))
 
 
 def _count(number: int, thing: str) -> str:

@@ -87,6 +87,7 @@ def compare(
                 jobs[len(jobs)] = (one, seed, file)
             else:
                 courses[one.label][seed] = known
+    folder.mkdir(parents=True, exist_ok=True)
     for path in {file.parent for _, _, file in jobs.values()}:
         path.mkdir(parents=True, exist_ok=True)
     total = len(seeds) * len(entries)

@@ -132,7 +132,6 @@ def _compare(
     from cellwright.run.executors.executor import cores
 
     console = stderr()
-    output.mkdir(parents=True, exist_ok=True)
     table, entries, left_out = prepare(file, method, output, single_run=not all_runs)
     for label, why in left_out.items():
         console.print(printable(f"{label}: left out; {why}"), style="yellow", soft_wrap=True)
