@@ -14,6 +14,7 @@ from cellwright.cli.errors import RootGroup
 from cellwright.cli.help import Command, examples
 from cellwright.cli.output import emit
 from cellwright.cli.runs import app as runs
+from cellwright.cli.studies import app as studies
 
 app = typer.Typer(
     name="cellwright",
@@ -36,6 +37,7 @@ app.add_typer(cells, name="cells")
 app.add_typer(data, name="data")
 app.add_typer(bench, name="bench")
 app.add_typer(runs, name="runs")
+app.add_typer(studies, name="studies")
 app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
 app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from cellwright.run.store.queries import TrialRecord, best_of
 from cellwright.run.store.store import Store, now
 from cellwright.run.store.studies import Study, list_studies
-from cellwright.run.store.tables import attempts, drivers, trials
+from cellwright.run.store.tables import attempts, drivers, studies, trials
 from cellwright.run.store.trials import FAILED, FINISHED, STATES
 
 _HOUR = 3600.0
+_EXHAUSTED = select(studies.c.exhausted).where(studies.c.id == bindparam("study"))
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Overview:
         first_at, last_at: when the first trial was asked and the last one ended.
         recent_per_hour: trials that ended in the last hour, scaled up where the study is younger.
         drivers: how many drivers work on it now.
+        exhausted: whether the method will never ask again.
         best: the best trial.
     """
 
@@ -48,6 +50,7 @@ class Overview:
     last_at: float | None
     recent_per_hour: float
     drivers: int
+    exhausted: bool
     best: TrialRecord | None
 
     @property
@@ -115,6 +118,7 @@ def study_overview(connection: Connection, study: Study) -> Overview:
         last_at=max((row[6] for row in rows if row[6] is not None), default=None),
         recent_per_hour=_rate(connection, study.id, first_at),
         drivers=connection.execute(select(func.count()).where(at_work)).scalar_one(),
+        exhausted=bool(connection.execute(_EXHAUSTED, {"study": study.id}).scalar()),
         best=best[0] if best else None,
     )
 

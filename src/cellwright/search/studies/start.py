@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.cell.zoo import zoo
 from cellwright.cell.errors import did_you_mean
+from cellwright.cell.zoo import zoo
 from cellwright.data import KNOWN, load
 from cellwright.data.errors import Progress
 from cellwright.run.executors import (

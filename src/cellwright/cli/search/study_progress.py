@@ -1,0 +1,188 @@
+"""What a study shows while it goes on: a live table on a terminal, elsewhere lines of trials."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from cellwright.cli.figures import clock, duration
+from cellwright.cli.output import printable, stdout
+from cellwright.cli.studies.tables import NONE, best_table, value_name, value_of
+
+if TYPE_CHECKING:
+    from cellwright.run.store import Overview, TrialRecord
+    from cellwright.run.study import AttemptFailed, Event, TrialFinished
+
+    Look = Callable[[], tuple[Overview, list[TrialRecord]]]
+
+SHOWN = 8
+"""How many of the best trials the table has."""
+
+LOOK_SECONDS = 10.0
+"""How often the store is asked what others have done, at most."""
+
+_SLOW = 50
+"""And that it takes no more than one part in so many of the time."""
+
+
+class Pace:
+    """How a study stands, from what the store says and the events since.
+
+    Args:
+        look: asks the store.
+        target: how many trials there shall be.
+        now: a clock that does not jump.
+    """
+
+    def __init__(self, look: Look, target: int, now: Callable[[], float] = time.monotonic) -> None:
+        self._ask, self._now, self.target = look, now, target
+        self._lock = threading.Lock()
+        self.running: dict[int, float] = {}
+        self._begun, self._here = now(), 0
+        self._look()
+
+    def _look(self) -> None:
+        begun = self._now()
+        found, self.best = self._ask()
+        self.ended, self.statuses = found.ended, dict(found.statuses)
+        self.failed = found.states["failed"]
+        took = self._now() - begun
+        self._due = self._now() + max(LOOK_SECONDS, _SLOW * took)
+
+    def add(self, event: Event) -> None:
+        """Take in an event of this driver."""
+        from cellwright.run.study import TrialFinished, TrialStarted
+
+        with self._lock:
+            if isinstance(event, TrialStarted):
+                self.running[event.number] = self._now()
+                return
+            self.running.pop(event.number, None)
+            ended = isinstance(event, TrialFinished) or not event.again
+            if not ended:
+                return
+            self._here += 1
+            better = isinstance(event, TrialFinished) and self._is_better(event)
+            if better or self._now() >= self._due:
+                self._look()
+                return
+            self.ended += 1
+            if isinstance(event, TrialFinished):
+                status = str(event.outcome["status"])
+                self.statuses[status] = self.statuses.get(status, 0) + 1
+            else:
+                self.failed += 1
+
+    def _is_better(self, event: TrialFinished) -> bool:
+        """Whether the trial belongs into the table."""
+        value = event.outcome["value"] if event.outcome["status"] == "ok" else None
+        if value is None:
+            return False
+        last = self.best[-1].value if len(self.best) >= SHOWN else None
+        return last is None or value < last
+
+    @property
+    def diverged(self) -> int:
+        """Trials that ended without a value, by themselves."""
+        return sum(n for status, n in self.statuses.items() if status not in ("ok", "failed"))
+
+    @property
+    def per_hour(self) -> float | None:
+        """Trials of this driver, since it began."""
+        elapsed = self._now() - self._begun
+        return self._here / elapsed * 3600 if self._here and elapsed > 0 else None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until all trials have ended, at this pace."""
+        rate = self.per_hour
+        return None if rate is None else 3600 * max(0, self.target - self.ended) / rate
+
+    def lock(self) -> threading.Lock:
+        """To be held while several of these are read, for those who draw from another thread."""
+        return self._lock
+
+
+@contextmanager
+def shown(look: Look, target: int, nats: bool) -> Iterator[Callable[[Event], None]]:
+    """Show a study on standard output; what is yielded takes its events."""
+    from rich.live import Live
+
+    from cellwright.run.study import AttemptFailed, TrialFinished
+
+    console = stdout()
+    pace = Pace(look, target)
+    live = Live(
+        console=console,
+        get_renderable=lambda: drawn(pace, nats),
+        refresh_per_second=2,
+        transient=True,
+    )
+
+    def watch(event: Event) -> None:
+        pace.add(event)
+        if isinstance(event, AttemptFailed):
+            console.print(printable(failure_line(event)), style="yellow", soft_wrap=True)
+        elif isinstance(event, TrialFinished) and not console.is_terminal:
+            console.print(trial_line(event, pace, nats), soft_wrap=True)
+
+    with live if console.is_terminal else nullcontext():
+        yield watch
+
+
+def trial_line(event: TrialFinished, pace: Pace, nats: bool) -> str:
+    """A trial that ended, and how the study stands."""
+    outcome = event.outcome
+    ok = outcome["status"] == "ok"
+    what = f"{value_name(nats)} {value_of(outcome['value'], nats)}" if ok else outcome["status"]
+    line = f"trial {event.number:<5} {what:<22} {duration(event.seconds):>12}"
+    best = pace.best[0] if pace.best else None
+    if best is not None:
+        line += f"   best {value_of(best.value, nats)} (trial {best.number})"
+    return f"{line}   {pace.ended:,} of {pace.target:,}, {clock(pace.left)} left"
+
+
+def failure_line(event: AttemptFailed) -> str:
+    """An attempt that came to nothing."""
+    first = event.message.splitlines()[0] if event.message else event.ending
+    behind = "it is tried again" if event.again else "it has failed"
+    return f"trial {event.number}, attempt {event.attempt}: {event.ending}: {first}; {behind}"
+
+
+def drawn(pace: Pace, nats: bool) -> RenderableType:
+    """The best trials, how far the study is, and how fast."""
+    from rich.progress_bar import ProgressBar
+
+    with pace.lock():
+        best, running = list(pace.best), sorted(pace.running)
+        ended, failed, diverged = pace.ended, pace.failed, pace.diverged
+        rate, left = pace.per_hour, pace.left
+    grid = Table.grid(padding=(0, 1), expand=True)
+    for ratio in (None, 1, None):
+        grid.add_column(ratio=ratio, no_wrap=True)
+    grid.add_row(
+        f"{ended:,} of {pace.target:,} trials",
+        ProgressBar(pace.target, min(ended, pace.target)),
+        f"{clock(left):>7} left",
+    )
+    numbers = ", ".join(map(str, running[:8])) + (" …" if len(running) > 8 else "")
+    facts = Text.assemble(
+        (NONE if rate is None else f"{rate:,.0f}", "bold"),
+        " trials an hour   ",
+        (f"{diverged:,}", "bold"),
+        " diverged   ",
+        (f"{failed:,}", "bold red" if failed else "bold"),
+        " failed   running: ",
+        (numbers or "none", "bold"),
+        overflow="ellipsis",
+        no_wrap=True,
+    )
+    table = best_table(best, nats) if best else Text("no trial has a value yet", style="dim")
+    return Group(table, Text(), grid, facts)

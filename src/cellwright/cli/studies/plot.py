@@ -1,0 +1,59 @@
+"""`cellwright studies plot`: how studies went, as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cellwright.cli.help import examples
+from cellwright.cli.output import stdout
+from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Place
+
+EXAMPLES = examples(
+    SEARCH,
+    (
+        "the study and the random search beside it, into studies.svg",
+        "cellwright studies plot first",
+    ),
+    ("as PNG, with a title", "cellwright studies plot first -o first.png --title Evolution"),
+    ("any studies side by side", "cellwright studies plot first first-random -o both.svg"),
+)
+
+
+def run(
+    names: Annotated[list[str], typer.Argument(metavar="STUDY...", help=STUDY_HELP)],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="An SVG or PNG file.")
+    ] = Path("studies.svg"),
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Above the picture.")] = "",
+    store: Place = "studies.db",
+) -> None:
+    """Draw the best value against trials and against time; print the file's name.
+
+    Each trial that has a value is a dot, the best so far a line. Trials that are
+    far worse than most are out of the picture. The random search at the same
+    cost, where a study has one, is drawn beside it. Needs matplotlib: pip
+    install 'cellwright[plots]'.
+    """
+    from cellwright.run.drawing import KINDS
+    from cellwright.run.store import find_study, has_study, open_store
+    from cellwright.run.study_plots import draw_studies, read_series
+    from cellwright.search.studies.baseline import SUFFIX
+    from cellwright.search.studies.start import trains_language_models
+
+    if output.suffix.lower().removeprefix(".") not in KINDS:
+        raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")
+    with open_store(store, create=False) as opened:
+        wanted = list(dict.fromkeys(names))
+        for name in names:
+            if name + SUFFIX not in wanted and has_study(opened, name + SUFFIX):
+                wanted.insert(wanted.index(name) + 1, name + SUFFIX)
+        studies = [find_study(opened, name) for name in wanted]
+        nats = {trains_language_models(study.evaluation) for study in studies}
+        if len(nats) > 1:
+            raise typer.BadParameter("these studies have values of different kinds")
+        series = [read_series(opened, study, study.name) for study in studies]
+    draw_studies(series, output, perplexities=nats.pop(), title=title)
+    stdout().print(str(output), soft_wrap=True)

@@ -1,0 +1,174 @@
+"""`cellwright studies show`: a study, its best trials, and what it cost."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from cellwright.cli.figures import duration, jsonable
+from cellwright.cli.help import examples
+from cellwright.cli.output import count, emit, emit_json, printable, stdout
+from cellwright.cli.studies.listing import state_of
+from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
+from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+
+if TYPE_CHECKING:
+    from cellwright.run.store import Ledger, Overview, TrialRecord
+
+EXAMPLES = examples(
+    SEARCH,
+    ("its best trials, its cost, and who won", "cellwright studies show first"),
+    ("its 3 best trials, for programs", "cellwright studies show first --best 3 --json"),
+    ("its best cell, to train or to draw", "cellwright studies show first --cell > cell.json"),
+)
+
+
+def run(
+    name: Annotated[str, typer.Argument(metavar="STUDY", help=STUDY_HELP)],
+    store: Place = "studies.db",
+    best: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many of the best trials.")
+    ] = 10,
+    cell: Annotated[
+        bool, typer.Option("--cell", help="Print only the best cell, as JSON.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a study: how it stands, its best trials, and its compute ledger.
+
+    Where a random search at the same cost is beside it ('cellwright search
+    RECIPE --baseline'), its cost and what it found are shown too, and who won.
+    Trial time is the wall clock's of all attempts together; wall time is how
+    long at least one was under way.
+    """
+    from cellwright.run.store import (
+        StoreError,
+        best_trials,
+        find_study,
+        open_store,
+        overview,
+        read_cell,
+        read_ledger,
+    )
+    from cellwright.search.studies.baseline import read_baseline
+    from cellwright.search.studies.start import trains_language_models
+
+    with open_store(store, create=False) as opened:
+        study = find_study(opened, name)
+        found = best_trials(opened, study, best)
+        if cell:
+            if not found:
+                raise StoreError(f"no trial of study {name!r} has a value yet")
+            emit(read_cell(opened, found[0].cell_id).to_json() + "\n")
+            return
+        stands, ledger = overview(opened, study), read_ledger(opened, study)
+        random = read_baseline(opened, name)
+    if as_json:
+        emit_json(jsonable(_document(stands, found, ledger, random)))
+        return
+    _print(stands, found, ledger, random, trains_language_models(study.evaluation))
+
+
+def _document(
+    stands: Overview, best: list[TrialRecord], ledger: Ledger, random: Ledger | None
+) -> dict[str, Any]:
+    study = stands.study
+    return {
+        "name": study.name,
+        "state": state_of(stands),
+        "target": study.target,
+        "window": study.window,
+        "search": study.search,
+        "evaluation": study.evaluation,
+        "states": dict(stands.states),
+        "statuses": dict(stands.statuses),
+        "best": [asdict(trial) for trial in best],
+        "ledger": ledger.to_json(),
+        "random": None if random is None else random.to_json(),
+    }
+
+
+def _print(
+    stands: Overview,
+    best: list[TrialRecord],
+    ledger: Ledger,
+    random: Ledger | None,
+    nats: bool,
+) -> None:
+    from cellwright.search.studies.baseline import compare
+
+    console = stdout()
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, value in _facts(stands):
+        facts.add_row(name, printable(value))
+    console.print(facts)
+    console.print()
+    if best:
+        console.print(best_table(best, nats))
+    else:
+        console.print("no trial has a value yet", style="dim")
+    console.print()
+    console.print(ledger_table(ledger, random, nats))
+    if random is not None:
+        console.print()
+        for line in verdict_lines(ledger, random, compare(ledger, random), nats):
+            console.print(printable(line), soft_wrap=True)
+    console.print()
+    quoted = shlex.quote(stands.study.name)
+    console.print(printable(f"plot:   cellwright studies plot {quoted}"), soft_wrap=True)
+    console.print(printable(f"export: cellwright studies export {quoted}"), soft_wrap=True)
+
+
+def _facts(stands: Overview) -> list[tuple[str, str]]:
+    study, states = stands.study, stands.states
+    wanted = "" if study.target is None else f" of {study.target:,}"
+    open_trials = [f"{states[name]:,} {name}" for name in ("running", "waiting") if states[name]]
+    ended = f"{stands.ended:,}{wanted} trials have ended"
+    space = study.search.get("space", {})
+    settings = {**study.search.get("settings", {})}
+    settings.pop("initial", None)
+    facts = [
+        ("study", study.name),
+        ("state", ", ".join([state_of(stands), ended, *open_trials])),
+        ("space", f"{space.get('name', '?')}: {_settings(space.get('settings', {}))}"),
+        ("method", f"{study.search.get('method', '?')}: {_settings(settings)}"),
+    ]
+    arguments = study.evaluation.get("arguments", {})
+    recipe = arguments.get("recipe")
+    if isinstance(recipe, dict):
+        facts.append(("data", _data(recipe, arguments.get("text"))))
+        facts.append(("model", _settings(recipe.get("model", {}))))
+        facts.append(("training", _settings(recipe.get("training", {}), leave_out=("epochs",))))
+    begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(study.created_at))
+    facts.append(("begun", begun))
+    if stands.drivers:
+        rate = f"{stands.recent_per_hour:,.0f} trials an hour"
+        left = ""
+        if study.target is not None and stands.recent_per_hour:
+            hours = max(0, study.target - stands.ended) / stands.recent_per_hour
+            left = f", {duration(3600 * hours)} left"
+        facts.append(("at work", f"{count(stands.drivers, 'driver')}, {rate}{left}"))
+    return facts
+
+
+def _data(recipe: dict[str, Any], text: dict[str, int] | None) -> str:
+    parts = ", ".join(f"the first {most:,} tokens of {part}" for part, most in (text or {}).items())
+    return f"{recipe.get('data', '?')}{f', {parts}' if parts else ''}"
+
+
+def _settings(settings: dict[str, Any], leave_out: tuple[str, ...] = ()) -> str:
+    """Settings in a line."""
+    shown = []
+    for name, value in settings.items():
+        if name in leave_out:
+            continue
+        text = " ".join(map(str, value)) if isinstance(value, list) else value
+        shown.append(f"{name} {'none' if text is None else text}")
+    return ", ".join(shown)
