@@ -1,134 +1,355 @@
-"""What exists today, in one minute: draw the zoo, run cells, train two of them on a toy task.
+"""Search a cell, train it beside others, and see what came of it. Some minutes on two cores.
 
     python examples/demo.py [FOLDER]
 
-Pictures and an `index.html` with all of them go into FOLDER, `demo` unless said.
+A joint search of ESS on the text that comes with Python finds a cell; then it, an LSTM and three
+random cells of the same space are trained in the same way, three times each. All of it goes into
+FOLDER, `demo` unless said, with a report in `index.html`. Whenever it is stopped, the same command
+goes on from there.
 """
 
 from __future__ import annotations
 
-import base64
-import html
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import typer
+
 import cellwright as cw
+from cellwright.cell.draw import svg
+from cellwright.cell.errors import UserError
+from cellwright.cell.figures import duration, memory
+from cellwright.cli.compare import train
+from cellwright.cli.search import one_shot
+from cellwright.data import load
+from cellwright.run import load_recipe
+from cellwright.run.comparison.contenders import Contender, contender, draw
+from cellwright.run.comparison.plan import Plan, make_plan
+from cellwright.run.comparison.report import CAPTION, add_cells, add_curves, add_runs
+from cellwright.run.comparison.results import Standing, named, standings
+from cellwright.run.comparison.running import refuse_failures
+from cellwright.run.comparison.statistics import Finding, difference
+from cellwright.run.comparison.words import HOW_COMPARED, compared, mean_text, number, remarks
+from cellwright.run.page import Page
+from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.search.one_shot.folder import SearchFolder
+from cellwright.spaces import space
+from cellwright.tasks.results import perplexity
 
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>The zoo of cellwright</title>
-<style>
-  body {{ font: 15px/1.4 system-ui, sans-serif; margin: 2rem; color: #1d2433;
-         background: #f6f7f9; }}
-  main {{ display: grid; grid-template-columns: repeat(auto-fill, minmax(34rem, 1fr)); gap: 1rem; }}
-  figure {{ margin: 0; padding: 1rem; background: #fff; border: 1px solid #dde1e8;
-           border-radius: 8px; overflow-x: auto; }}
-  img {{ max-width: 100%; height: auto; }}
-  figcaption {{ margin-bottom: .5rem; }}
-  code, small {{ color: #667085; }}
-</style>
-<h1>The zoo: {count} cells</h1>
-<main>
-{figures}
-</main>
-</html>
-"""
-
-FIGURE = """<figure id="{name}">
-<figcaption><b>{name}</b> <code>{id}</code><br>
-<small>{nodes} nodes, depth {depth}, {parameters:,} parameters at 300 → 300. {source}</small>
-</figcaption>
-<img alt="the graph of {name}" src="data:image/svg+xml;base64,{picture}">
-</figure>"""
+FOUND, LSTM = "found", "lstm"
 
 
-def draw_the_zoo(folder: Path) -> None:
-    """One SVG per cell, and one self-contained page with all of them."""
-    folder.mkdir(parents=True, exist_ok=True)
-    figures = []
-    for name, cell in cw.zoo.items():
-        svg = cell.draw(folder / f"{name}.svg", legend=False).read_bytes()
-        figures.append(
-            FIGURE.format(
-                name=html.escape(name),
-                id=cell.id,
-                nodes=len(cell.nodes),
-                depth=cell.depth,
-                parameters=cell.parameters(300, 300),
-                source=html.escape(str(cell.notes.get("source", ""))),
-                picture=base64.b64encode(svg).decode(),
-            )
+@dataclass(frozen=True)
+class Sizes:
+    """What decides how long it takes.
+
+    The trainings' rate falls earlier than in the recipe, since they are shorter.
+    """
+
+    search: Sequence[str] = ()
+    training: Sequence[str] = (
+        "training.epochs=4",
+        "training.decay_after=2",
+        "training.decay=0.5",
+    )
+    seeds: int = 3
+    random: int = 3
+    recipe: str = field(default="laptop", init=False)
+
+
+def demo(folder: Path, sizes: Sizes) -> Path:
+    """Everything, from where it was; the report."""
+    searched = search(folder / "search", sizes)
+    plan = compare(folder / "comparison", searched, sizes)
+    found = standings(plan)
+    report = write_report(folder / "index.html", searched, plan, found)
+    print_outcome(searched, found)
+    say(f"\nThe report, with pictures of the cells and all curves: {report}")
+    return report
+
+
+def say(text: str = "", style: str = "") -> None:
+    """Print a line for people."""
+    from cellwright.cli.output import stdout
+
+    stdout().print(text, style=style)
+
+
+# -- the two steps -----------------------------------------------------------------------------
+
+
+def search(folder: Path, sizes: Sizes) -> SearchFolder:
+    """A joint search of ESS, from where it was."""
+    load("builtin")  # the text is prepared once, and that is not the search's cost
+    say("1 of 2: search a cell", "bold")
+    say(
+        "A joint search of ESS: inside the cell and between cells, in turns. As you would start it:"
+    )
+    say(f"  cellwright search {sizes.recipe} --out {folder.parent} --name {folder.name}\n", "cyan")
+    if not folder.exists():
+        one_shot.start(
+            sizes.recipe, list(sizes.search), None, 0, 1, folder.parent, folder.name, 1, 20.0
         )
-    page = PAGE.format(count=len(figures), figures="\n".join(figures))
-    (folder / "index.html").write_text(page, encoding="utf-8")
-    print(f"drew {len(figures)} cells; open {folder / 'index.html'}")
+    elif not SearchFolder.open(folder).ended:
+        one_shot.go_on(str(folder), folder.parent, 20.0)
+    else:
+        say(f"It has been done: the cell is in {folder / 'found.json'}")
+    return SearchFolder.open(folder)
 
 
-def print_cells(*names: str) -> None:
-    """Cells as text."""
-    for name in names:
-        print(f"\n{cw.zoo[name].to_text().rstrip()}")
+def compare(folder: Path, searched: SearchFolder, sizes: Sizes) -> Plan:
+    """Train the found cell and the others, as far as that has not been done."""
+    say("\n2 of 2: train it beside others", "bold")
+    say("The found cell, an LSTM and random cells of the same space, each by the same recipe with")
+    say("the same seeds. As you would start it:")
+    settings = " ".join(f"--set {setting}" for setting in sizes.training)
+    drawn = random_request(searched, sizes.random)
+    say(
+        f"  cellwright compare {searched.path / 'found.json'} lstm --random {drawn} "
+        f"--seeds {sizes.seeds} --recipe {sizes.recipe} {settings}\n",
+        "cyan",
+    )
+    recipe = load_recipe(sizes.recipe, sizes.training)
+    plan = make_plan(folder, contenders(searched, sizes.random), recipe, sizes.seeds)
+    refuse_failures(train(plan))
+    return plan
 
 
-def compare_with_torch() -> None:
-    """`lstm` from the zoo, with the weights of an `nn.LSTM`, computes what that computes."""
-    import torch
+def contenders(searched: SearchFolder, random: int) -> list[Contender]:
+    """What is compared."""
+    found = contender(searched.found(), FOUND, "found by the search")
+    settings = searched_space(searched)
+    nodes = {"nodes": settings.nodes, "m": settings.m, "edges": settings.edges}
+    # One more than asked for, in case one of them is the found cell.
+    others = [one for one in draw(space("ess", **nodes), random + 1) if one.cell != found.cell]
+    return [found, contender(cw.zoo["lstm"], LSTM), *others[:random]]
 
-    torch.manual_seed(0)
-    lstm = torch.nn.LSTM(300, 300)
-    ours = cw.Recurrent(cw.zoo["lstm"], 300, 300)
-    weights = {}
-    stacked = (lstm.weight_ih_l0, lstm.weight_hh_l0, lstm.bias_ih_l0, lstm.bias_hh_l0)
-    for gate, *parts in zip("ifgo", *(tensor.chunk(4) for tensor in stacked), strict=True):
-        names = (f"{gate}_x.weight_x", f"{gate}_h.weight_h0", f"{gate}_x.bias", f"{gate}_h.bias")
-        weights |= {f"layer0.{name}": part for name, part in zip(names, parts, strict=True)}
-    ours.load_state_dict(weights)
-    x = torch.randn(35, 16, 300)
-    with torch.no_grad():
-        expected, _ = lstm(x)
-        y, _ = ours(x)
-    difference = (y - expected).abs().max().item()
-    print(
-        f"\nlstm as a cell against nn.LSTM, {tuple(y.shape)}: largest difference {difference:.1e}"
+
+def searched_space(searched: SearchFolder) -> DifferentiableSettings:
+    """The settings of the search, which say how large the space is."""
+    settings = searched.info.recipe.search
+    assert isinstance(settings, DifferentiableSettings)
+    return settings
+
+
+def random_request(searched: SearchFolder, number: int) -> str:
+    """The random cells as `cellwright compare` is asked for them."""
+    settings = searched_space(searched)
+    return f"ess:{number},nodes={settings.nodes},m={settings.m}"
+
+
+# -- what came out, in words -------------------------------------------------------------------
+
+
+def verdict(found: Standing, lstm: Standing, others: Sequence[Standing]) -> list[str]:
+    """How the found cell did, in sentences that say what the numbers say, whatever that is.
+
+    They are about the test text: the search learned from the validation text.
+    """
+    if found.test is None:
+        return ["The found cell diverged with every seed: the search found nothing of use."]
+    said = []
+    if lstm.test is not None:
+        said.append(compared("The found cell", found.test, "the LSTM", lstm.test))
+    rivals = [(one.label, one.test) for one in others]
+    trained = {label: test for label, test in rivals if test is not None}
+    findings = {label: difference(found.test, test).finding for label, test in trained.items()}
+    if findings:
+        said.append(against_random(findings))
+    lost = [label for label, test in rivals if test is None]
+    if lost:
+        said.append(f"{named(lost)} diverged with every seed.")
+    return said
+
+
+def against_random(findings: dict[str, Finding]) -> str:
+    """How the found cell did against the random ones, and what that says about the search."""
+    words: dict[Finding, str] = {
+        "lower": "better than",
+        "seems lower": "seemingly better than",
+        "not distinguishable": "not distinguishable from",
+        "seems higher": "seemingly worse than",
+        "higher": "worse than",
+        "unknown": "from one seed each, not comparable with",
+    }
+    parts = []
+    for finding, phrase in words.items():
+        labels = [label for label, this in findings.items() if this == finding]
+        if labels:
+            parts.append(f"{phrase} {named(labels)}")
+    kinds = set(findings.values())
+    if kinds == {"lower"}:
+        meaning = "here the search did better than drawing cells at random"
+    elif kinds <= {"lower", "seems lower"}:
+        meaning = "the search seems to have done better than drawing cells at random"
+    elif kinds & {"unknown"}:
+        meaning = "more seeds would tell what the search was worth"
+    elif kinds <= {"higher", "seems higher"}:
+        meaning = "here drawing cells at random did better than the search"
+    elif kinds & {"higher", "seems higher"}:
+        meaning = "here the search was not worth its cost: a random cell did better"
+    else:
+        meaning = "the search has not shown that it is worth more than drawing cells at random"
+    return f"Among the random cells it is {'; '.join(parts)}: {meaning}."
+
+
+def costs(searched: SearchFolder, found: Standing) -> str:
+    """What the found cell cost."""
+    seconds = searched.seed_folder(0).figures()["seconds"]
+    if found.seconds is None:
+        return f"The search took {duration(seconds)}."
+    return (
+        f"The search took {duration(seconds)}, as long as {number(seconds / found.seconds)} "
+        f"trainings of its cell ({duration(found.seconds)} each)."
     )
 
 
-def train(name: str, steps: int = 60) -> None:
-    """Next-token prediction on sequences in which each token is 3 times the last plus 1."""
-    import torch
-    from torch import nn
+def outcome(searched: SearchFolder, found: Sequence[Standing]) -> list[str]:
+    """All that is to be said."""
+    cells = {one.label: one for one in found}
+    others = [one for one in found if one.label not in (FOUND, LSTM)]
+    said = [*verdict(cells[FOUND], cells[LSTM], others), costs(searched, cells[FOUND])]
+    status = searched.seed_folder(0).figures()["status"]
+    if status != "ok":
+        said.insert(0, f"The search diverged ({status}); its cell is that of its last good epoch.")
+    return said
 
-    torch.manual_seed(0)
-    vocabulary, width = 17, 64
-    embed = nn.Embedding(vocabulary, width)
-    rnn = cw.Recurrent(cw.zoo[name], width, width)
-    decode = nn.Linear(width, vocabulary)
-    parameters = [p for module in (embed, rnn, decode) for p in module.parameters()]
-    optimizer = torch.optim.Adam(parameters, lr=5e-3)
-    losses = []
-    for _ in range(steps):
-        tokens = [torch.randint(vocabulary, (32,))]
-        for _ in range(16):
-            tokens.append((3 * tokens[-1] + 1) % vocabulary)
-        batch = torch.stack(tokens)
-        y, _state = rnn(embed(batch[:-1]))
-        loss = nn.functional.cross_entropy(decode(y).flatten(0, 1), batch[1:].flatten())
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        losses.append(loss.item())
-    shown = " → ".join(f"{losses[i]:.3f}" for i in (0, steps // 4, steps // 2, steps - 1))
-    print(f"{name:10} loss over {steps} training steps: {shown}")
+
+def table(
+    searched: SearchFolder, found: Sequence[Standing]
+) -> tuple[list[str], list[list[str]], int]:
+    """The table, and the place of the found cell in it."""
+    seconds = searched.seed_folder(0).figures()["seconds"]
+    header = ["cell", "parameters", "valid", "test", "training", "search", "in all", "memory",
+              "diverged"]  # fmt: skip
+    rows = []
+    for one in found:
+        extra = seconds if one.label == FOUND else 0.0
+        training = one.seconds or 0.0
+        rows.append([
+            one.label,
+            f"{one.parameters or 0:,}",
+            mean_text(one.valid),
+            mean_text(one.test),
+            duration(training),
+            duration(extra) if extra else "–",
+            duration(training + extra),
+            memory(one.peak_memory or 0),
+            f"{len(one.diverged)} of {len(one.runs)}" if one.diverged else "none",
+        ])  # fmt: skip
+    return header, rows, [one.label for one in found].index(FOUND)
+
+
+def print_outcome(searched: SearchFolder, found: Sequence[Standing]) -> None:
+    """The table and the sentences on the terminal."""
+    from rich.table import Table
+
+    from cellwright.cli.output import stdout
+
+    header, rows, place = table(searched, found)
+    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for column, name in enumerate(header):
+        shown.add_column(name, justify="right" if column else "left", no_wrap=column > 0)
+    for number_, row in enumerate(rows):
+        shown.add_row(*row, style="bold cyan" if number_ == place else "")
+    stdout().print()
+    stdout().print(shown)
+    say("perplexities: mean ± sample standard deviation over the seeds\n", "dim")
+    for sentence in outcome(searched, found):
+        say(sentence)
+
+
+# -- the report --------------------------------------------------------------------------------
+
+
+def write_report(path: Path, searched: SearchFolder, plan: Plan, found: Sequence[Standing]) -> Path:
+    """One file with everything in it."""
+    settings = searched_space(searched)
+    page = Page(
+        "A cell that was searched, beside others",
+        f"A joint search of ESS ({settings.nodes} nodes, gates over {settings.m} steps) on the "
+        "text that comes with Python found a cell. It was then trained in the same way as an LSTM "
+        f"and random cells of the same space, with {len(plan.seeds)} seeds each.",
+    )
+    page.section("Outcome")
+    for sentence in outcome(searched, found):
+        page.text(sentence)
+    header, rows, place = table(searched, found)
+    page.table(
+        header, rows, numeric=range(1, len(header)), highlight=place,
+        caption=CAPTION + "In all is the search and one training. " + HOW_COMPARED,
+    )  # fmt: skip
+    page.note(
+        "The search learned its choices from the validation text, so the sentences above are about "
+        "the test text. A text and models as small as these say nothing about larger ones."
+    )
+    for remark in remarks(plan, found):
+        page.note(remark)
+    page.section("The found cell")
+    cell = searched.found()
+    page.figure(svg.render(cell), f"The found cell, id {cell.id}.", alt="the graph of the cell")
+    page.section("How the search went")
+    add_search(page, searched)
+    page.section("Curves of the trainings")
+    add_curves(page, found)
+    page.section("Every training")
+    add_runs(page, found)
+    page.section("The other cells")
+    add_cells(page, plan, [one for one in found if one.label != FOUND])
+    page.section("Do it yourself")
+    cell_file = searched.path / "found.json"
+    page.code(
+        "cellwright search laptop\n"
+        f"cellwright compare {cell_file} lstm --random {random_request(searched, 3)} --seeds 3\n"
+        f"cellwright train {cell_file}"
+    )
+    page.write(path)
+    return path
+
+
+def add_search(page: Page, searched: SearchFolder) -> None:
+    """What was watched, and how the cell settled."""
+    folder = searched.seed_folder(0)
+    pictures = (
+        ("progress.svg", "Perplexity of the supernet, and how far the choice has been made: the "
+         "mean absolute deviation of the edges' weights from where they began rises, their entropy "
+         "falls (as in ESS, Figure 6)."),
+        ("evolution.svg", "The cell after each epoch: what every node is made of."),
+    )  # fmt: skip
+    for name, caption in pictures:
+        if (folder.path / name).exists():
+            page.figure((folder.path / name).read_bytes(), caption)
+    epochs = [record for record in folder.metrics() if record.get("kind") == "epoch"]
+    page.table(
+        ["epoch", "round", "learned", "valid", "entropy", "deviation"],
+        [
+            [
+                record["epoch"],
+                record["round"],
+                record["group"] if record["round"] else "weights alone",
+                number(perplexity(record["valid"])),
+                f"{record['watched']['entropy']:.3f}",
+                f"{record['watched']['mad']:.4f}",
+            ]
+            for record in epochs
+        ],
+        numeric=(0, 1, 3, 4, 5),
+    )
 
 
 def main() -> None:
-    """Run all parts."""
-    draw_the_zoo(Path(sys.argv[1] if len(sys.argv) > 1 else "demo"))
-    print_cells("gru", "darts-v1")
-    compare_with_torch()
-    for name in ("lstm", "darts-v1"):
-        train(name)
+    """Run the demo, and say what went wrong if something did."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
+    try:
+        demo(folder, Sizes())
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        print(f"to begin anew, remove {folder}", file=sys.stderr)
+        sys.exit(1)
+    except typer.Exit as stopped:
+        sys.exit(stopped.exit_code)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from cellwright.cell.draw import save, svg
@@ -55,7 +55,7 @@ def write_report(plan: Plan, standings: Sequence[Standing], command: str = "") -
     page.section("The cells")
     add_cells(page, plan, standings)
     page.section("How it was made")
-    page.text(f"The text: {plan.text}")
+    page.code(plan.text)
     if command:
         page.code(command)
     page.text("The recipe in full:")
@@ -71,33 +71,18 @@ def _data(plan: Plan) -> str:
 # -- parts, for other reports too ----------------------------------------------------------------
 
 
-def add_table(
-    page: Page, standings: Sequence[Standing], extra: Mapping[str, Mapping[str, str]] | None = None
-) -> None:
-    """The table of all cells.
-
-    Args:
-        page: where to.
-        standings: the cells' figures, best first.
-        extra: further columns: by their names, what stands in them by the cells' labels.
-    """
-    more = extra or {}
+def add_table(page: Page, standings: Sequence[Standing]) -> None:
+    """The table of all cells."""
     header, rows = table(standings)
-    page.table(
-        [*header, *more],
-        [
-            [*row, *(column.get(one.label, "") for column in more.values())]
-            for row, one in zip(rows, standings, strict=True)
-        ],
-        numeric=NUMERIC,
-        highlight=0 if len(standings) > 1 else (),
-        caption=(
-            "Perplexities are those of the epoch that validated best: mean ± sample standard "
-            "deviation over the seeds. Time is the mean of a training on one thread, with others "
-            "beside it; memory is the most that any of them held. " + HOW_COMPARED
-        ),
-    )
+    highlight = 0 if len(standings) > 1 else ()
+    page.table(header, rows, numeric=NUMERIC, highlight=highlight, caption=CAPTION + HOW_COMPARED)
 
+
+CAPTION = (
+    "Perplexities are those of the epoch that validated best: mean ± sample standard deviation "
+    "over the seeds. Time is the mean of a training on one thread, with others beside it; memory "
+    "is the most that any of them held. "
+)
 
 NUMERIC = frozenset({1, 2, 3, 5, 6, 7})
 
@@ -174,13 +159,10 @@ def add_cells(page: Page, plan: Plan, standings: Sequence[Standing]) -> None:
     for one in standings:
         cell = one.contender.cell
         save(cell, plan.cell_path(one.label, "svg"))
-        source = (
-            f" {one.contender.source[0].upper()}{one.contender.source[1:]}."
-            if (one.contender.source)
-            else ""
-        )
+        source = one.contender.source
+        behind = f" {source[0].upper()}{source[1:]}." if source else ""
         page.figure(
             svg.render(cell),
-            f"{one.label}: {len(cell.nodes)} nodes, id {cell.id}.{source}",
+            f"{one.label}: {len(cell.nodes)} nodes, id {cell.id}.{behind}",
             alt=f"the graph of the cell {one.label}",
         )

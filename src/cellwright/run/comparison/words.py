@@ -58,6 +58,28 @@ def against(found: Difference) -> str:
     return words[found.finding]
 
 
+def compared(first: str, at: Spread, second: str, other: Spread) -> str:
+    """How one cell stands to another, as a sentence."""
+    found = difference(at, other)
+    figures = f"{mean_text(at)} against {mean_text(other)}"
+    amount = number(abs(found.value))
+    words = {
+        "lower": f"{first} is better than {second}",
+        "higher": f"{first} is worse than {second}",
+        "seems lower": f"{first} seems better than {second}, in every seed",
+        "seems higher": f"{first} seems worse than {second}, in every seed",
+        "not distinguishable": f"{first} and {second} are not distinguishable",
+        "unknown": f"{first} came out {'lower' if found.value < 0 else 'higher'} than {second}",
+    }
+    if found.margin is not None and found.finding in ("lower", "higher"):
+        behind = f", a difference of {amount} ± {number(found.margin)} (95 % interval)"
+    elif found.finding == "unknown":
+        behind = ", from one seed, which has no spread to measure a difference by"
+    else:
+        behind = "; more seeds would tell" if found.finding.startswith("seems") else ""
+    return f"{words[found.finding]}: {figures}{behind}."
+
+
 def outcome(standings: Sequence[Standing]) -> str:
     """Which cell did best, and what can be said of that."""
     ranked = [(one, one.valid) for one in standings if one.valid is not None]
