@@ -151,11 +151,11 @@ def run(
     the same command again; both come to the same cell as if nothing had been,
     bit for bit.
     """
-    from cellwright.cli.search import one_shot, recipes
-
     if list_recipes:
         _print_recipes()
         return
+    from cellwright.cli.search import one_shot, recipes
+
     if resume is not None:
         given = {"RECIPE": recipe, "--data": data, "--set": settings, "--name": name,
                  "--threads": threads, "--search": scope}  # fmt: skip

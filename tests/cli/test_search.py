@@ -1,0 +1,139 @@
+"""`cellwright search` with one-shot recipes, as a user meets it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cellwright.cell import Cell
+
+SHORT = [
+    word
+    for setting in (
+        "search.nodes=2",
+        "search.rounds=1",
+        "search.batch=8",
+        "search.evaluation_batch=4",
+        "search.bptt=9",
+        "search.model.hidden=5",
+    )
+    for word in ("--set", setting)
+]
+
+
+@pytest.fixture
+def short(run, corpus: Path):
+    """Search for a moment on a small text."""
+
+    def short(*arguments: str):
+        import torch
+
+        torch.set_num_threads(1)
+        return run("search", "laptop", "--data", "text", *SHORT, *arguments)
+
+    return short
+
+
+def test_it_ends_with_the_cell_and_the_command_to_train_it(run, short) -> None:
+    done = short("--name", "mine", "--seed", "4")
+    assert done.code == 0
+    assert "ess on text: recipe laptop, seed 4, 1 thread" in done.out
+    assert re.search(r"^ +1 +1 +intra +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ ", done.out, re.MULTILINE)
+    assert re.search(r"^ +2 +1 +inter ", done.out, re.MULTILINE)
+    cell = Cell.from_json(Path("searches/mine/found.json").read_bytes())
+    assert f"searches/mine/found.json ({cell.id})" in done.out
+    [line] = [line for line in done.out.splitlines() if line.startswith("next")]
+    command = line.removeprefix("next").split()
+    assert command[:2] == ["cellwright", "train"]
+    short_training = ["--set", "model.hidden=5", "--set", "training.epochs=1"]
+    assert run(*command[1:], *short_training).code == 0
+
+
+def test_one_part_alone(short) -> None:
+    done = short("--search", "intra", "--name", "inside")
+    assert done.code == 0
+    assert " inter " not in done.out
+    assert "f_gate" not in Path("searches/inside/found.json").read_text()
+
+
+def test_several_seeds_and_the_choice(short) -> None:
+    done = short("--seeds", "2", "--set", "selection_epochs=1", "--name", "two")
+    assert done.code == 0
+    assert "what seed 1 found, trained from scratch" in done.out
+    rows = re.findall(r"^ +(\d) +([\d.]+) +([\d.]+) +[\d.]+ s  \w{16}  *(chosen)?", done.out, re.M)
+    assert len(rows) == 2
+    assert (rows[0][3], rows[1][3]) == ("chosen", "")
+    assert float(rows[0][2]) <= float(rows[1][2])
+
+
+def test_every_recipe_is_listed_without_torch(shell) -> None:
+    outcome = shell("cellwright search --list-recipes", PYTHONPROFILEIMPORTTIME="1")
+    for name in ("ess-ptb", "i-darts-ptb-laptop", "darts-ptb", "enas-ptb", "fenas-ptb"):
+        assert re.search(rf"^{name} ", outcome.out, re.MULTILINE)
+    assert "torch" not in re.findall(r"\| +([\w.]+)$", outcome.err, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["laptopp"], 1, "unknown recipe 'laptopp'; did you mean 'laptop'"),
+        (["missing.toml"], 1, "there is no recipe"),
+        ([], 2, "a RECIPE is missing"),
+        (["laptop", "--search", "everything"], 1, "search.scope"),
+        (["laptop", "--set", "search.round=2"], 1, "rounds"),
+        (["laptop", "--workers", "2"], 2, "leave out --workers"),
+        (["laptop", "--data", "nowhere"], 1, "nowhere"),
+        (["laptop", "--name", "a/b"], 2, "no name for a run's folder"),
+        (["--resume", "nothing"], 1, "there is no search nothing"),
+        (["laptop", "--resume", "x"], 2, "leave out RECIPE"),
+    ],
+)
+def test_what_is_wrong_is_said(run, arguments: list[str], code: int, message: str) -> None:
+    done = run("search", *arguments)
+    assert done.code == code
+    assert message in done.err
+    assert not Path("searches").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
+def test_on_a_terminal_there_are_bars_until_ctrl_c_and_then_it_goes_on(
+    folder: Path, corpus: Path, run
+) -> None:
+    import pty
+
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "cellwright", "search", "laptop", "--data", "text", *SHORT,
+         "--set", "search.rounds=6", "--name", "bars"],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "90", "OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+    os.close(theirs)
+    seen = ""
+
+    def read_until(pattern: str) -> None:
+        nonlocal seen
+        while not re.search(pattern, seen):
+            seen += re.sub(r"\x1b\[[\d;]*m", "", os.read(ours, 2**16).decode())
+
+    try:
+        read_until(r"whole search")
+        process.send_signal(signal.SIGINT)
+        read_until("go on: cellwright search --resume searches/bars")
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.kill()
+        os.close(ours)
+    assert "of 12 at most" in seen
+    done = run("search", "--resume", "bars")
+    assert done.code == 0
+    assert "going on in searches/bars" in done.out
+    again = run("search", "--resume", "bars")
+    assert (again.code, "nothing to resume" in again.err) == (1, True)

@@ -1,0 +1,209 @@
+"""Searches in folders: what is kept, what is chosen, and that every kill is undone."""
+
+from __future__ import annotations
+
+import json
+import math
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from dying import Ends
+
+from cellwright.cell import Cell
+from cellwright.run.errors import RunError, Stopped
+from cellwright.search.one_shot.folder import SearchFolder, check_seeds
+from cellwright.search.one_shot.searching import Candidate, choose, run_search
+from cellwright.search.recipes import SearchRecipe, load_search_recipe
+from run.support import write_corpus
+
+SMALL = (
+    "search.nodes=2",
+    "search.rounds=1",
+    "search.batch=8",
+    "search.evaluation_batch=4",
+    "search.bptt=9",
+    "search.model.hidden=5",
+    "selection_epochs=1",
+)
+DYING = Path(__file__).with_name("dying.py")
+TIMES = ("seconds", "peak_memory", "tokens_per_second")
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    torch.set_num_threads(1)
+    return write_corpus(tmp_path_factory.mktemp("text"))
+
+
+def recipe(*settings: str) -> SearchRecipe:
+    return load_search_recipe("laptop", [*SMALL, *settings])
+
+
+def made(text: Path, path: Path, seeds: list[int], *settings: str) -> SearchFolder:
+    return SearchFolder.create(recipe(*settings), seeds, data=str(text), path=path)
+
+
+def timeless(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: timeless(item) for name, item in value.items() if name not in TIMES}
+    return [timeless(item) for item in value] if isinstance(value, list) else value
+
+
+def outcome(folder: SearchFolder) -> dict[str, Any]:
+    """All that has to be equal in two searches of one seed, whatever happened to them."""
+    kept: dict[str, Any] = {}
+    for seed in folder.info.seeds:
+        one = folder.seed_folder(seed)
+        last = one.last()
+        assert last is not None
+        kept[f"tensors {seed}"] = {
+            name: tensor.contiguous().numpy().tobytes() for name, tensor in last.tensors.items()
+        }
+        kept[f"epochs {seed}"] = timeless([r for r in one.metrics() if r["kind"] == "epoch"])
+        kept[f"figures {seed}"] = timeless(one.figures())
+        run = folder.retraining(seed)
+        if run is not None:
+            result = run.result()
+            assert result is not None
+            kept[f"retrained {seed}"] = result.valid
+    kept["found"] = folder.found().id
+    kept["chosen"] = folder.selection()["chosen"]
+    return kept
+
+
+def test_a_search_leaves_its_cell_and_how_it_settled(text: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    folder = made(text, tmp_path / "mine", [3], "search.rounds=2")
+    [candidate] = run_search(folder)
+    assert candidate.seed == 3
+    assert candidate.retrained is None
+    assert folder.state == "finished"
+    one = tmp_path / "mine" / "seed-3"
+    epochs = [record for record in folder.seed_folder(3).metrics() if record["kind"] == "epoch"]
+    assert [(r["round"], r["group"]) for r in epochs] == [
+        (1, "intra"), (1, "inter"), (2, "intra"), (2, "inter"),
+    ]  # fmt: skip
+    assert {"entropy", "mad", "intra_mad", "inter_entropy"} <= epochs[-1]["watched"].keys()
+    cells = [Cell.from_json(path.read_text()) for path in sorted((one / "cells").iterdir())]
+    assert len(cells) == 4
+    found = folder.found()
+    assert cells[-1] == found
+    assert found.name == "mine"
+    assert not found.is_supernet
+    assert candidate.cell_id == found.id
+    assert candidate.supernet == epochs[-1]["valid"]
+    for name in ("cell.svg", "progress.svg", "evolution.svg", "evolution.gif"):
+        assert (one / name).stat().st_size > 1000
+    assert (tmp_path / "mine" / "found.svg").exists()
+
+
+def test_among_seeds_the_one_that_retrains_best_is_chosen(text: Path, tmp_path: Path) -> None:
+    folder = made(text, tmp_path / "two", [0, 1], "search.scope=intra")
+    candidates = run_search(folder, pictures=False)
+    losses = {each.seed: each.retrained for each in candidates}
+    for seed, loss in losses.items():
+        run = folder.retraining(seed)
+        assert run is not None
+        result = run.result()
+        assert result is not None
+        assert loss == result.valid
+        assert len(result.curve) == 1
+        assert run.cell() == folder.seed_folder(seed).cell()
+    best = min(losses, key=lambda seed: losses[seed] or math.inf)
+    assert candidates[0].seed == best
+    assert folder.selection()["chosen"] == best
+    assert folder.found() == folder.seed_folder(best).cell()
+
+
+def test_the_choice_by_hand() -> None:
+    def candidate(seed: int, supernet: float, retrained: float | None) -> Candidate:
+        return Candidate(seed, "id", "ok", supernet, 1.0, retrained)
+
+    trained = [candidate(1, 4.0, math.inf), candidate(2, 6.0, 5.5), candidate(3, 7.0, 5.2)]
+    assert [each.seed for each in choose(trained)] == [3, 2, 1]
+    alone = [candidate(1, math.nan, None), candidate(2, 6.0, None), candidate(3, 5.0, None)]
+    assert [each.seed for each in choose(alone)] == [3, 2, 1]
+
+
+def test_killed_anywhere_it_comes_to_the_same(text: Path, tmp_path: Path) -> None:
+    settings = ("search.scope=joint", "search.fixed=choice")
+    whole = made(text, tmp_path / "whole", [0, 1], *settings)
+    counting = Ends(-1, lambda: None)
+    run_search(whole, counting, pictures=False)
+    events = -1 - counting.left
+    folder = made(text, tmp_path / "killed", [0, 1], *settings)
+    for after in (3, events // 3, events // 5):
+        words = [sys.executable, str(DYING), str(folder.path), str(after)]
+        assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
+    run_search(SearchFolder.open(folder.path), pictures=False)
+    assert outcome(SearchFolder.open(folder.path)) == outcome(whole)
+
+
+def test_ctrl_c_saves_and_says_how_to_go_on(text: Path, tmp_path: Path) -> None:
+    folder = made(text, tmp_path / "stopped", [0])
+    watcher = Ends(2, lambda: signal.raise_signal(signal.SIGINT))
+    with pytest.raises(Stopped, match=f"cellwright search --resume {folder.path}"):
+        run_search(folder, watcher, pictures=False)
+    assert folder.seed_folder(0).state == "stopped"
+    run_search(SearchFolder.open(folder.path), pictures=False)
+    assert SearchFolder.open(folder.path).state == "finished"
+
+
+def test_what_has_ended_is_not_searched_again(text: Path, tmp_path: Path) -> None:
+    folder = made(text, tmp_path / "done", [0])
+    run_search(folder, pictures=False)
+    with pytest.raises(RunError, match="has finished, and there is nothing to resume"):
+        run_search(SearchFolder.open(folder.path))
+
+
+def test_a_search_that_diverges_is_a_result(text: Path, tmp_path: Path) -> None:
+    folder = made(text, tmp_path / "wild", [0], "search.explode_above=0.1")
+    [candidate] = run_search(folder, pictures=False)
+    assert candidate.status == "exploded"
+    assert math.isinf(candidate.supernet)
+    assert folder.found().nodes
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [("seed-0/last.safetensors", "damaged"), ("seed-0/search.json", "damaged")],
+)
+def test_a_damaged_file_is_named(text: Path, tmp_path: Path, file: str, says: str) -> None:
+    folder = made(text, tmp_path / "cut", [0])
+    with pytest.raises(KeyboardInterrupt):
+        run_search(folder, Ends(2, _interrupt), checkpoint_seconds=0.0, pictures=False)
+    path = folder.path / file
+    path.write_bytes(path.read_bytes()[:-50])
+    with pytest.raises(RunError, match=says) as caught:
+        run_search(SearchFolder.open(folder.path), pictures=False)
+    assert file in str(caught.value)
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
+
+
+def test_another_text_is_refused(text: Path, tmp_path: Path) -> None:
+    own = write_corpus(tmp_path / "text")
+    folder = made(own, tmp_path / "moved", [0])
+    (own / "train.txt").write_text("other words\n" * 300)
+    with pytest.raises(RunError, match="another text"):
+        run_search(folder, pictures=False)
+
+
+@pytest.mark.parametrize("seeds", [[], [1, 1], [-1]])
+def test_seeds_that_are_none(seeds: list[int]) -> None:
+    with pytest.raises(RunError, match="seeds"):
+        check_seeds(seeds)
+
+
+def test_the_recipe_that_is_kept_is_the_recipe(text: Path, tmp_path: Path) -> None:
+    folder = made(text, tmp_path / "kept", [0])
+    again = load_search_recipe(folder.path / "recipe.toml")
+    assert again == folder.info.recipe
+    assert json.loads((folder.path / "search.json").read_text())["seeds"] == [0]
