@@ -27,8 +27,9 @@ def study(folder: Path) -> Path:
     """A store with a study that trained nothing, and a random search beside it."""
     with open_store("studies.db") as store:
         for name, kind, trials in (("s", "local-search", 12), ("s-random", "random", 8)):
-            run_study(store, name, method(kind, Enas(), epochs=4), Call("run.evaluators:evaluate"),
-                      InProcess(), trials=trials, read_outcome=Outcome.from_json)  # fmt: skip
+            search = method(kind, Enas(), epochs=4, seed=trials)
+            run_study(store, name, search, Call("run.evaluators:evaluate"), InProcess(),
+                      trials=trials, read_outcome=Outcome.from_json)  # fmt: skip
         create_study(store, "empty", {"method": "random"}, {}, target=5)
     return folder / "studies.db"
 

@@ -16,6 +16,6 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 SEARCH = (
     "a study to look at, with a random search at the same cost",
-    "cellwright search studies-laptop --trials 6 --executor in-process --baseline --name first",
+    "cellwright search studies-laptop --trials 3 --baseline --name first",
 )
 """The first example of a command that needs a study."""
