@@ -8,7 +8,7 @@ import shlex
 
 import pytest
 
-HELPS = ["train", "evaluate", "runs", "runs list", "runs show", "runs plot"]
+HELPS = ["train", "evaluate", "compare", "runs", "runs list", "runs show", "runs plot"]
 
 
 def examples(text: str) -> list[str]:

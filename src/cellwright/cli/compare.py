@@ -20,18 +20,16 @@ if TYPE_CHECKING:
     from cellwright.run.comparison.plan import Plan
     from cellwright.run.comparison.results import Standing
 
-_SMALL = "--set model.hidden=32 --set training.epochs=1"
+_SMALL = "--set model.hidden=16 --set training.epochs=1 --set training.batch=256"
 
 EXAMPLES = examples(
-    ("two cells, two seeds each", f"cellwright compare gru rnn --seeds 2 {_SMALL} -o two"),
+    ("the recipes that can be named", "cellwright train --list-recipes"),
+    ("two cells, small and twice each", f"cellwright compare gru rnn --seeds 2 {_SMALL} -o two"),
     (
-        "and two random ones beside them; what is there is not trained again",
-        f"cellwright compare gru rnn --random ess:2,nodes=3,m=2 --seeds 2 {_SMALL} -o two",
+        "a random cell beside them; what is there is not trained again",
+        f"cellwright compare gru rnn --random ess:1,nodes=3,m=2 --seeds 2 {_SMALL} -o two",
     ),
-    (
-        "a cell from a file, with a recipe of your own",
-        f"cellwright compare two/cells/gru.json lstm {_SMALL} --seeds 1 -o mine",
-    ),
+    ("all figures of the table, for programs", "cat two/table.csv"),
 )
 
 
