@@ -46,9 +46,8 @@ class SearchRecipe(BaseRecipe):
     training: str = Field(
         "laptop", min_length=1, description="the recipe to train a found cell with"
     )
-    selection_epochs: Annotated[int, Field(ge=1)] | None = Field(
-        None,
-        description="epochs of that training by which the best of several seeds is chosen; none: all",
+    selection_epochs: int = Field(
+        10, ge=1, description="epochs of that training by which the best of several seeds is chosen"
     )
     search: SearchSettings = DifferentiableSettings.model_validate({})
 

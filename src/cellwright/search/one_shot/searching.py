@@ -116,10 +116,7 @@ def run_search(
 def selection_recipe(folder: SearchFolder) -> Recipe:
     """The training recipe of the search, with the short number of epochs."""
     wanted = folder.info.recipe
-    epochs = wanted.selection_epochs
-    return load_recipe(
-        wanted.training, [] if epochs is None else [f"training.epochs={epochs}"], Recipe
-    )
+    return load_recipe(wanted.training, [f"training.epochs={wanted.selection_epochs}"], Recipe)
 
 
 def choose(candidates: list[Candidate]) -> list[Candidate]:
