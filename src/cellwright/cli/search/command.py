@@ -154,12 +154,14 @@ def run(
     if list_recipes:
         _print_recipes()
         return
-    from cellwright.cli.search import one_shot, recipes
+    from cellwright.cli.search import recipes  # those of one-shot searches import torch
 
     if resume is not None:
         given = {"RECIPE": recipe, "--data": data, "--set": settings, "--name": name,
                  "--threads": threads, "--search": scope}  # fmt: skip
         _refuse(given, "--resume goes on with a search as it was started")
+        from cellwright.cli.search import one_shot
+
         one_shot.go_on(resume, out, checkpoint_every)
         return
     if recipe is None:
@@ -193,6 +195,8 @@ def run(
     _refuse(of_studies, "this recipe is a one-shot search, which trains no trials")
     if scope is not None:
         changes.append(f"search.scope={scope}")
+    from cellwright.cli.search import one_shot
+
     one_shot.start(recipe, changes, data, seed, seeds, out, name, threads, checkpoint_every)
 
 
