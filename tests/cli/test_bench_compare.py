@@ -96,6 +96,24 @@ def test_ctrl_c_says_what_is_kept(run, folder, made, monkeypatch):
     assert outcome.err == "0 of 2 searches are kept; the same command goes on\nerror: interrupted\n"
 
 
+def test_a_method_that_failed_is_told_and_the_exit_code_says_so(run, folder, made, monkeypatch):
+    from dataclasses import replace
+
+    from cellwright.bench.compare import scheduling
+
+    compare = scheduling.compare
+
+    def failing(*arguments, **more):
+        return replace(compare(*arguments, **more), failed={"X": "seed 1: it broke"})
+
+    monkeypatch.setattr(scheduling, "compare", failing)
+    outcome = run("bench", "compare", made, "-m", "rs-50e", "-n", "1", "--no-figures")
+    assert outcome.code == 1
+    assert outcome.err == "X: left out; seed 1: it broke\n"
+    assert "X is left out. Seed 1: it broke." in Path("comparison/report.html").read_text()
+    assert "RS 5E" in outcome.out
+
+
 def test_help_teaches_with_examples_that_run(run):
     text = run("bench", "compare", "--help", width=80).out
     assert max(map(len, text.splitlines())) <= 80
