@@ -61,18 +61,18 @@ def bank_weight(weights: Mapping[str, Tensor], key: str) -> Tensor:
 
 
 def plain_step(listing: EnasListing, weights: Mapping[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
-    """One time step of an ENAS cell (facts of Pham et al. 2018, section 2.1, with highways)."""
+    """One time step of an ENAS cell (Pham et al. 2018, section 2.1 and appendix)."""
 
-    def W(key: str) -> Tensor:
+    def bank(key: str) -> Tensor:
         return bank_weight(weights, key)
 
-    c = torch.sigmoid(x @ W("c_0_x").T + h @ W("c_0_h").T)
-    new = ACTS[listing.first](x @ W("h_0_x").T + h @ W("h_0_h").T)
+    c = torch.sigmoid(x @ bank("c_0_x").T + h @ bank("c_0_h").T)
+    new = ACTS[listing.first](x @ bank("h_0_x").T + h @ bank("h_0_h").T)
     nodes = [c * new + (1 - c) * h]
     for number, (source, op) in enumerate(listing.later, 1):
         s = nodes[source]
-        c = torch.sigmoid(s @ W(f"c_{number}_{source}").T)
-        nodes.append(c * ACTS[op](s @ W(f"h_{number}_{source}").T) + (1 - c) * s)
+        c = torch.sigmoid(s @ bank(f"c_{number}_{source}").T)
+        nodes.append(c * ACTS[op](s @ bank(f"h_{number}_{source}").T) + (1 - c) * s)
     sources = {source for source, _ in listing.later}
     ends = [node for number, node in enumerate(nodes) if number not in sources]
     return sum(ends[1:], ends[0]) / len(ends)

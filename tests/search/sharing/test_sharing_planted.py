@@ -1,0 +1,66 @@
+"""On a text that one operation is far better at, ENAS' controller finds it: all of the loop."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from sharing_cases import NO_DROPOUT
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
+
+from planted_search import circle
+
+from cellwright.cell.listings import EnasListing
+from cellwright.search.sharing.enas import SharingSearch
+from cellwright.search.sharing.settings import SharingSettings
+
+PLANTED, OTHER = "tanh", "sigmoid"
+
+
+def searched(seed: int, **changes: Any) -> SharingSearch:
+    """Round and round a circle of words; a cell of values above 0 alone is bad at it."""
+    values = {
+        "nodes": 2,
+        "operations": [OTHER, PLANTED],
+        "epochs": 3,
+        "batch": 16,
+        "evaluation_batch": 16,
+        "bptt": 12,
+        "optimizer": "adam",
+        "learning_rate": 2e-2,
+        "decay": 1.0,
+        "clip": 1.0,
+        "controller_steps": 40,
+        "controller_rate": 2e-2,
+        "controller_units": 16,
+        "baseline_decay": 0.9,
+        "reward_scale": 5.0,
+        "candidates": 1,
+        "finalists": 1,
+        "model": {"hidden": 8, **NO_DROPOUT, "init_range": 0.3},
+    }
+    search = SharingSearch(circle(), SharingSettings.model_validate({**values, **changes}), seed)
+    for _ in search.run():
+        pass
+    return search
+
+
+def share_of_planted(search: SharingSearch) -> float:
+    """The probability that node 0, which alone reads words, has the planted operation."""
+    assert search.controller is not None
+    return sum(
+        search.controller.probability(EnasListing(PLANTED, ((0, op),))) for op in (PLANTED, OTHER)
+    )
+
+
+def test_the_planted_operation_is_found_in_nine_of_ten_seeds():
+    shares = [share_of_planted(searched(seed)) for seed in range(10)]
+    assert sum(share > 0.9 for share in shares) >= 9
+
+
+def test_the_planted_operation_is_far_better_on_its_own():
+    alone = {op: searched(0, operations=[op], controller_steps=0) for op in (PLANTED, OTHER)}
+    valid = {op: search.result().valid for op, search in alone.items()}
+    assert valid[OTHER] - valid[PLANTED] > 0.5
