@@ -62,7 +62,7 @@ tr.marked td { background: var(--mark); font-weight: 600; }
   border-left: 4px solid var(--edge); border-radius: 0 6px 6px 0; }
 pre { margin: 0.8rem 0; padding: 0.7rem 1rem; overflow-x: auto; background: var(--band);
   border-radius: 6px; font: 0.88rem/1.5 ui-monospace, Menlo, Consolas, monospace; }
-@media (max-width: 40rem) { th, td { padding: 0.3rem 0.45rem; } .number { white-space: normal; } }
+@media (max-width: 40rem) { th, td { padding: 0.3rem 0.45rem; } }
 @media print { :root { color-scheme: light; --text: #000000; --soft: #444444; --back: #ffffff;
   --line: #bbbbbb; --band: #f4f4f4; --mark: #e8eef3; --note: #ffffff; --edge: #888888; }
   body { max-width: none; padding: 0; font-size: 10.5pt; }
