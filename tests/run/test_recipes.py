@@ -254,7 +254,7 @@ def test_recipes_that_extend_each_other(write):
 def test_unknown_recipes(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert "unknown recipe 'dart-ptb'; did you mean 'darts-ptb'?" in wrong("dart-ptb")
-    assert "there are darts-ptb, " in wrong("qqq")
+    assert "there are bench-laptop, " in wrong("qqq")
     assert "there is no recipe" in wrong("mine.toml")
     assert "there is no recipe" in wrong("folder/mine")
     assert "is a directory" in wrong(tmp_path)

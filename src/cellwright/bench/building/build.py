@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ class Building:
         method: which cells, how often, for how many epochs.
         cells: how many cells.
         recipe: how each is trained, and on which text.
+        text: the text's fingerprint.
         threads: of each training, since sums may depend on it.
         checkpoints: a folder for checkpoints of long trainings; none if None.
     """
@@ -58,6 +59,7 @@ class Building:
     method: Callable[[], Repeated]
     cells: int
     recipe: Recipe
+    text: str
     threads: int = 1
     checkpoints: str | None = None
 
@@ -118,7 +120,7 @@ def drawn(
         threads: of each training.
         checkpoints: a folder for checkpoints of long trainings.
     """
-    own = (baselines() if first is None else first)[:cells]
+    own = baselines() if first is None else first
 
     def method() -> Repeated:
         return Repeated(space, epochs=epochs, seed=seed, first=own, repeats=repeats)
@@ -198,7 +200,7 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     if missing:
         raise BenchError(f"{len(missing):,} of {len(trials):,} trainings have not ended yet")
     curves = {name: read_curves(store, study, name=name) for name in CURVES}
-    settings = _settings(building, study.evaluation["arguments"])
+    settings = _settings(building)
     rows = []
     for _, group in itertools.groupby(trials, key=lambda trial: trial.number // method.repeats):
         own = list(group)
@@ -229,12 +231,14 @@ def _building(
         raise BenchError("a benchmark has at least one cell")
     method()  # settings that cannot be are told here
     training = recipe.training.model_copy(update={"epochs": epochs})
+    text = fingerprint(load(recipe.data))
     data = recipe.data
     if data not in KNOWN:  # workers may have another working folder
         data = str(Path(data).expanduser().absolute())
     # What a recipe says of itself does not decide a result.
     changes = {"training": training, "data": data, "description": ""}
-    return Building(name, method, cells, recipe.model_copy(update=changes), threads, checkpoints)
+    own = recipe.model_copy(update=changes)
+    return Building(name, method, cells, own, text, threads, checkpoints)
 
 
 def _call(building: Building) -> Call:
@@ -242,14 +246,14 @@ def _call(building: Building) -> Call:
         EVALUATOR,
         {
             "recipe": building.recipe.model_dump(mode="json"),
-            "text_fingerprint": fingerprint(load(building.recipe.data)),
+            "text_fingerprint": building.text,
             "threads": building.threads,
             "checkpoints": building.checkpoints,
         },
     )
 
 
-def _settings(building: Building, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def _settings(building: Building) -> dict[str, Any]:
     """What every run was trained with, in one flat table."""
     recipe = building.recipe
     tables = {"model": recipe.model.model_dump(), "training": recipe.training.model_dump()}
@@ -257,7 +261,7 @@ def _settings(building: Building, arguments: Mapping[str, Any]) -> dict[str, Any
         "data": recipe.data,
         "recipe": recipe.name,
         "epochs": recipe.training.epochs,
-        "text_fingerprint": arguments["text_fingerprint"],
+        "text_fingerprint": building.text,
         **{
             f"{table}.{name}": value
             for table, values in tables.items()

@@ -10,7 +10,9 @@ from cellwright.search.ask_tell import Method
 from cellwright.search.trial import Trial
 from cellwright.spaces.settings import check_count, check_flag
 
-_TRIES = 10_000
+_TRIES = 1000
+_TRIES_FOR_EACH = 50
+_LARGE = 100_000
 
 
 @dataclass(eq=False, kw_only=True)
@@ -33,6 +35,7 @@ class Repeated(Method):
     drawn: bool = True
     repeats: int = 1
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
+    """The ids of the drawn cells."""
     _exhausted: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -64,8 +67,12 @@ class Repeated(Method):
     def _draw(self, place: int) -> Cell | None:
         if not self.drawn or self._exhausted:
             return None
+        size = self.space.distinct_size()
+        tries = _TRIES
+        if size is not None and size < _LARGE:
+            tries = max(tries, _TRIES_FOR_EACH * size) if len(self._seen) < size else 0
         rng = self._rng(place)
-        for _ in range(_TRIES):
+        for _ in range(tries):
             cell = self.space.sample(rng)
             if cell.id not in self._seen and cell.id not in self._own:
                 return cell.renamed(self.label(place * self.repeats)[0])
@@ -73,7 +80,8 @@ class Repeated(Method):
         return None
 
     def _asked(self, trial: Trial) -> None:
-        self._seen.add(trial.cell.id)
+        if trial.cell.id not in self._own:
+            self._seen.add(trial.cell.id)
 
     @property
     def finished(self) -> bool:

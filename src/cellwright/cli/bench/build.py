@@ -21,18 +21,17 @@ if TYPE_CHECKING:
 
 EXAMPLES = examples(
     (
-        "4 cells, RNN, LSTM and GRU among them, trained twice for an epoch",
-        "cellwright bench build --cells 4 --epochs 1 --set training.batch=128 -o my.bench",
+        "RNN, LSTM, GRU and a drawn cell, each trained once for an epoch",
+        "cellwright bench build --cells 4 --seeds 1 --epochs 1 -o my.bench",
     ),
     ("the best of them", "cellwright bench top my.bench"),
     (
-        "more cells: those that are trained are kept",
-        "cellwright bench build --cells 5 --epochs 1 --set training.batch=128 -o my.bench",
+        "one cell more: what is trained stays",
+        "cellwright bench build --cells 5 --seeds 1 --epochs 1 -o my.bench",
     ),
     (
-        "3 of them, good and bad ones, trained in another way",
-        "cellwright bench build --like my.bench --cells 3 --seeds 1 --epochs 1 "
-        "--set model.embedding=16 -o second.bench",
+        "some of these, good and bad ones; with --data, on another text",
+        "cellwright bench build --like my.bench --cells 2 --epochs 1 -o b.bench",
     ),
 )
 
@@ -123,7 +122,7 @@ def run(
     N parts of equal size, and one drawn from each, as the paper chose its cells
     for WikiText-2. 'bench analyze FIRST SECOND' compares the two.
     """
-    from cellwright.bench import save
+    from cellwright.bench import BenchError, save
     from cellwright.bench.building import build, collect
     from cellwright.run.executors.choosing import executor as executor_of
     from cellwright.run.recipes import load_recipe
@@ -145,17 +144,19 @@ def run(
     }
     building = _building(target.stem, how, space, space_settings or [], like, choice)
     place = store or f"{target}.db"
-    with open_store(place) as opened:
+    if not target.absolute().parent.is_dir():
+        raise BenchError(f"{target}: there is no folder {target.parent}")
+    working = executor_of(executor, workers=workers, threads=threads, address=address)
+    with working, open_store(place) as opened:
         _check_free(opened, building, target, place)
-        with executor_of(executor, workers=workers, threads=threads, address=address) as working:
-            _print_start(building, place, working.slots)
-            try:
-                with shown() as watch:
-                    build(opened, building, working, watch)
-            except StudyStopped:
-                note = f"stopped; what has ended is kept in {place}, and the same command goes on"
-                stderr().print(printable(note), style="yellow", soft_wrap=True)
-                raise typer.Exit(INTERRUPTED) from None
+        _print_start(building, place, working.slots)
+        try:
+            with shown() as watch:
+                build(opened, building, working, watch)
+        except StudyStopped:
+            note = f"stopped; what has ended is kept in {place}, and the same command goes on"
+            stderr().print(printable(note), style="yellow", soft_wrap=True)
+            raise typer.Exit(INTERRUPTED) from None
         benchmark = collect(opened, building, title or target.stem)
     save(benchmark, target)
     _tidy(Path(choice["checkpoints"]))
@@ -197,7 +198,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _check_free(store: Store, building: Building, target: Path, place: str) -> None:
     """Nobody's file is written over after hours of training."""
-    from cellwright.bench.errors import BenchError
+    from cellwright.bench import BenchError
     from cellwright.run.store import has_study
 
     if target.exists() and not has_study(store, building.name):
@@ -205,8 +206,6 @@ def _check_free(store: Store, building: Building, target: Path, place: str) -> N
             f"{target} is there already, but {place} does not have its trainings; "
             "choose another file, or remove it"
         )
-    if not target.absolute().parent.is_dir():
-        raise BenchError(f"{target}: there is no such folder")
 
 
 def _print_start(building: Building, place: str, slots: int) -> None:
