@@ -14,22 +14,24 @@ from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.runs.options import TRAIN
 
 if TYPE_CHECKING:
     from cellwright.run.comparison.contenders import Contender
     from cellwright.run.comparison.plan import Plan
     from cellwright.run.comparison.results import Standing
 
-_SMALL = "--set model.hidden=16 --set training.epochs=1 --set training.batch=256"
-
 EXAMPLES = examples(
-    ("the recipes that can be named", "cellwright train --list-recipes"),
-    ("two cells, small and twice each", f"cellwright compare gru rnn --seeds 2 {_SMALL} -o two"),
+    ("a small training, whose recipe is used below", TRAIN[1]),
     (
-        "a random cell beside them; what is there is not trained again",
-        f"cellwright compare gru rnn --random ess:1,nodes=3,m=2 --seeds 2 {_SMALL} -o two",
+        "two cells trained like that, twice each",
+        "cellwright compare gru rnn --recipe runs/gru/recipe.toml --seeds 2",
     ),
-    ("all figures of the table, for programs", "cat two/table.csv"),
+    ("its figures, for programs", "cat comparison/table.csv"),
+    (
+        "a random cell of a search space, trained once",
+        "cellwright compare --random ess --seeds 1 --recipe runs/gru/recipe.toml -o r",
+    ),
 )
 
 
