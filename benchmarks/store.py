@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -45,6 +46,7 @@ from cellwright.run.store import (  # noqa: E402
     overview,
     overviews,
     read_curves,
+    read_ledger,
 )
 from cellwright.run.store.tables import attempts, cells, curves, studies, trials  # noqa: E402
 from cellwright.run.study import run_study  # noqa: E402
@@ -150,7 +152,7 @@ def fill(store: Store) -> Any:
                 "status": "diverged" if number % 5 == 0 else "ok",
                 "value": None if number % 5 == 0 else 4 + (number * 7919 % 10007) / 10007,
                 "cost": 60.0, "seconds": 61.0, "parameters": 10**6, "peak_memory": 10**9,
-                "measures": '{"test": 5.0}',
+                "measures": '{"test": 5.0, "epochs": 20, "begun_at": 0}',
             }
             for number in range(first, first + STEP)
         ]  # fmt: skip
@@ -179,7 +181,7 @@ def fill(store: Store) -> Any:
     return made
 
 
-def stored(store: Store) -> None:
+def stored(store: Store, place: str) -> None:
     """Seconds of what people ask of a large study."""
     begun = time.perf_counter()
     made = fill(store)
@@ -187,6 +189,7 @@ def stored(store: Store) -> None:
     questions: dict[str, Callable[[], object]] = {
         "overview of the study": lambda: overview(store, made),
         "overviews of all studies": lambda: overviews(store),
+        "its compute ledger": lambda: read_ledger(store, made),
         "its 10 best trials": lambda: best_trials(store, made),
         "curves of the 10 best": lambda: read_curves(
             store, made, [trial.number for trial in best_trials(store, made)]
@@ -194,6 +197,7 @@ def stored(store: Store) -> None:
         "all curves": lambda: read_curves(store, made),
         "all trials": lambda: list_trials(store, made),
         "all attempts": lambda: list_attempts(store, made),
+        "'cellwright studies show', in all": lambda: show(made.name, place),
     }
     for name, ask in questions.items():
         times = []
@@ -202,6 +206,12 @@ def stored(store: Store) -> None:
             ask()
             times.append(time.perf_counter() - begun)
         print(f"{name:32} {statistics.median(times):8.3f} s")
+
+
+def show(name: str, place: str) -> None:
+    """The whole command, from the start of its process."""
+    command = [sys.executable, "-m", "cellwright", "studies", "show", name, "--store", place]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 # -- workers -------------------------------------------------------------------------------
@@ -234,16 +244,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=30.0, help="about, for 'workers'")
     parser.add_argument("--ray", action="store_true", help="measure the overhead on Ray too")
     options = parser.parse_args()
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        open_store(options.store or Path(folder) / "studies.db") as store,
-    ):
+    with tempfile.TemporaryDirectory() as folder:
+        place = options.store or str(Path(folder) / "studies.db")
+        measure(place, options)
+
+
+def measure(place: str, options: argparse.Namespace) -> None:
+    """Everything that was asked for."""
+    with open_store(place) as store:
         if options.only in (None, "overhead"):
             overhead(store, options.trials, options.ray)
         if options.only in (None, "workers"):
             workers(store, options.seconds)
         if options.only in (None, "overview"):
-            stored(store)
+            stored(store, place)
 
 
 if __name__ == "__main__":

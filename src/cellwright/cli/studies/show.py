@@ -51,10 +51,9 @@ def run(
         best_trials,
         find_study,
         open_store,
-        overview,
         read_cell,
-        read_ledger,
     )
+    from cellwright.run.store.ledger import overview_and_ledger
     from cellwright.search.studies.baseline import read_baseline
     from cellwright.search.studies.start import trains_language_models
 
@@ -66,7 +65,7 @@ def run(
                 raise StoreError(f"no trial of study {name!r} has a value yet")
             emit(read_cell(opened, found[0].cell_id).to_json() + "\n")
             return
-        stands, ledger = overview(opened, study), read_ledger(opened, study)
+        stands, ledger = overview_and_ledger(opened, study)
         random = read_baseline(opened, name)
     if as_json:
         emit_json(jsonable(_document(stands, found, ledger, random)))

@@ -10,8 +10,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from sqlalchemy import JSON, ColumnElement, Connection, Float, cast, func, select, type_coerce
+from sqlalchemy import (
+    JSON,
+    ColumnElement,
+    Connection,
+    Float,
+    case,
+    cast,
+    func,
+    or_,
+    select,
+    type_coerce,
+)
 
 from cellwright.run.store.connect import POSTGRESQL
 from cellwright.run.store.overview import Overview, study_overview
@@ -90,7 +100,17 @@ class Ledger:
 
 def read_ledger(store: Store, study: Study) -> Ledger:
     """What a study has cost so far."""
-    return store.read(lambda connection: ledger_of(connection, study_overview(connection, study)))
+    return overview_and_ledger(store, study)[1]
+
+
+def overview_and_ledger(store: Store, study: Study) -> tuple[Overview, Ledger]:
+    """How a study stands and what it has cost, at one moment."""
+
+    def read(connection: Connection) -> tuple[Overview, Ledger]:
+        found = study_overview(connection, study)
+        return found, ledger_of(connection, found)
+
+    return store.read(read)
 
 
 def ledger_of(connection: Connection, found: Overview) -> Ledger:
@@ -136,17 +156,20 @@ def _measure(connection: Connection, name: str) -> ColumnElement[float]:
 
 
 def _at_work(connection: Connection, study_id: int) -> float:
-    """Seconds during which at least one attempt was under way."""
-    query = (
-        select(attempts.c.started_at, func.coalesce(attempts.c.ended_at, now(connection)))
+    """Seconds during which at least one attempt was under way: each adds what is after the ends of
+    all that began before it."""
+    ended = func.coalesce(attempts.c.ended_at, now(connection))
+    before = func.max(ended).over(order_by=attempts.c.started_at, rows=(None, -1))
+    spans = (
+        select(attempts.c.started_at.label("begun"), ended.label("ended"), before.label("before"))
         .join_from(trials, attempts)
         .where(trials.c.study_id == study_id)
-        .order_by(attempts.c.started_at)
+        .subquery()
     )
-    rows = connection.execute(query).all()
-    if not rows:
-        return 0.0
-    begun, ended = np.array([tuple(row) for row in rows], dtype=np.float64).T
-    until = np.maximum.accumulate(ended)
-    before = np.concatenate([begun[:1], until[:-1]])
-    return float(np.maximum(0.0, until - np.maximum(begun, before)).sum())
+    apart = or_(spans.c.before.is_(None), spans.c.before <= spans.c.begun)
+    new = case(
+        (apart, spans.c.ended - spans.c.begun),
+        (spans.c.ended > spans.c.before, spans.c.ended - spans.c.before),
+        else_=0.0,
+    )
+    return float(connection.execute(select(func.sum(new))).scalar() or 0.0)
