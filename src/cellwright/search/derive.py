@@ -55,9 +55,10 @@ def derive(
         theta: the weights of its edges.
         n: how many edges a node keeps at most; None for all.
         drop_unlinks: whether drop may win.
-        connected: whether drop may not win where the cell would be cut off from its input or its
-            state: a gate keeps the heaviest operation of all its nodes, and the cell the heaviest
-            edge from node 0. Edges from nodes without a link, which are zero, do not count.
+        connected: whether drop may not win everywhere. A node of the cell that would have no link
+            keeps its one heaviest edge, as in DARTS, and a gate the heaviest operation of all its
+            nodes. So no node is there for nothing, and the cell is never cut off from its input
+            or its state.
         name: the cell's name.
     """
     if n is not None and n < 1:
@@ -119,20 +120,16 @@ def _intra(
     supernet: Supernet, weights: Weights, n: int | None, drop: bool, connected: bool
 ) -> DartsListing:
     nodes: list[tuple[tuple[str, int], ...]] = []
-    sources = [0]
     for target in range(1, supernet.nodes + 1):
         linked: list[SupernetEdge] = []
-        for source in sources:
+        for source in range(target):
             linked += _linked(weights, "intra", target, source, drop)
+        if connected and not linked:
+            into = (edge for edge in weights if edge[:2] == ("intra", target))
+            linked = _heaviest(_without_drop(into), weights)[:1]
         kept = set(_heaviest(linked, weights)[:n])
         edges = tuple((edge.op, edge.source) for edge in linked if edge in kept)
         nodes.append(edges or (("none", 0),))
-        if edges or not connected:
-            sources.append(target)
-    if connected and sources == [0]:
-        first = [edge for edge in weights if edge.part == "intra" and edge.source == 0]
-        for edge in _heaviest(_without_drop(first), weights)[:1]:
-            nodes[edge.target - 1] = ((edge.op, 0),)
     return DartsListing.of(nodes, edges=supernet.edge_kind)
 
 
