@@ -24,7 +24,7 @@ from cellwright.cell.figures import duration, memory
 from cellwright.cli.compare import train
 from cellwright.cli.search import one_shot
 from cellwright.data import load
-from cellwright.run import load_recipe
+from cellwright.run import RunError, load_recipe
 from cellwright.run.comparison.contenders import Contender, contender, draw
 from cellwright.run.comparison.plan import Plan, make_plan
 from cellwright.run.comparison.report import CAPTION, add_cells, add_curves, add_runs
@@ -35,6 +35,7 @@ from cellwright.run.comparison.words import HOW_COMPARED, compared, mean_text, n
 from cellwright.run.page import Page
 from cellwright.search.differentiable_settings import DifferentiableSettings
 from cellwright.search.one_shot.folder import SearchFolder
+from cellwright.search.recipes import load_search_recipe
 from cellwright.spaces import space
 from cellwright.tasks.results import perplexity
 
@@ -43,12 +44,14 @@ FOUND, LSTM = "found", "lstm"
 
 @dataclass(frozen=True)
 class Sizes:
-    """What decides how long it takes.
+    """What decides how long it takes, and what comes out.
 
-    The trainings' rate falls earlier than in the recipe, since they are shorter.
+    In the found cell every node has an operation, as in DARTS and as in the random cells; on so
+    small a text the search would unlink most of them. The trainings' rate falls earlier than in
+    the recipe, since they are shorter.
     """
 
-    search: Sequence[str] = ()
+    search: Sequence[str] = ("search.drop_unlinks=false",)
     training: Sequence[str] = (
         "training.epochs=4",
         "training.decay_after=2",
@@ -64,7 +67,7 @@ def demo(folder: Path, sizes: Sizes) -> Path:
     searched = search(folder / "search", sizes)
     plan = compare(folder / "comparison", searched, sizes)
     found = standings(plan)
-    report = write_report(folder / "index.html", searched, plan, found)
+    report = write_report(folder / "index.html", searched, plan, found, sizes)
     print_outcome(searched, found)
     say(f"\nThe report, with pictures of the cells and all curves: {report}")
     return report
@@ -77,6 +80,18 @@ def say(text: str = "", style: str = "") -> None:
     stdout().print(text, style=style)
 
 
+def show(command: str) -> None:
+    """Print a command in one line, so that it can be copied."""
+    from cellwright.cli.output import stdout
+
+    stdout().print(f"  {command}\n", style="cyan", soft_wrap=True)
+
+
+def given(settings: Sequence[str]) -> str:
+    """Settings as they are given to a command."""
+    return "".join(f"--set {setting} " for setting in settings)
+
+
 # -- the two steps -----------------------------------------------------------------------------
 
 
@@ -84,15 +99,18 @@ def search(folder: Path, sizes: Sizes) -> SearchFolder:
     """A joint search of ESS, from where it was."""
     load("builtin")  # the text is prepared once, and that is not the search's cost
     say("1 of 2: search a cell", "bold")
-    say(
-        "A joint search of ESS: inside the cell and between cells, in turns. As you would start it:"
-    )
-    say(f"  cellwright search {sizes.recipe} --out {folder.parent} --name {folder.name}\n", "cyan")
+    say("A joint search of ESS, inside the cell and between cells in turns. As you would start it:")
+    place = f"--out {folder.parent} --name {folder.name}"
+    show(f"cellwright search {sizes.recipe} {given(sizes.search)}{place}")
     if not folder.exists():
         one_shot.start(
             sizes.recipe, list(sizes.search), None, 0, 1, folder.parent, folder.name, 1, 20.0
         )
-    elif not SearchFolder.open(folder).ended:
+        return SearchFolder.open(folder)
+    there = SearchFolder.open(folder)
+    if there.info.recipe.search != load_search_recipe(sizes.recipe, sizes.search).search:
+        raise RunError(f"{folder} was made with other settings")
+    if not there.ended:
         one_shot.go_on(str(folder), folder.parent, 20.0)
     else:
         say(f"It has been done: the cell is in {folder / 'found.json'}")
@@ -104,12 +122,10 @@ def compare(folder: Path, searched: SearchFolder, sizes: Sizes) -> Plan:
     say("\n2 of 2: train it beside others", "bold")
     say("The found cell, an LSTM and random cells of the same space, each by the same recipe with")
     say("the same seeds. As you would start it:")
-    settings = " ".join(f"--set {setting}" for setting in sizes.training)
     drawn = random_request(searched, sizes.random)
-    say(
-        f"  cellwright compare {searched.path / 'found.json'} lstm --random {drawn} "
-        f"--seeds {sizes.seeds} --recipe {sizes.recipe} {settings}\n",
-        "cyan",
+    show(
+        f"cellwright compare {searched.path / 'found.json'} lstm --random {drawn} "
+        f"--recipe {sizes.recipe} {given(sizes.training)}--seeds {sizes.seeds}"
     )
     recipe = load_recipe(sizes.recipe, sizes.training)
     plan = make_plan(folder, contenders(searched, sizes.random), recipe, sizes.seeds)
@@ -264,7 +280,9 @@ def print_outcome(searched: SearchFolder, found: Sequence[Standing]) -> None:
 # -- the report --------------------------------------------------------------------------------
 
 
-def write_report(path: Path, searched: SearchFolder, plan: Plan, found: Sequence[Standing]) -> Path:
+def write_report(
+    path: Path, searched: SearchFolder, plan: Plan, found: Sequence[Standing], sizes: Sizes
+) -> Path:
     """One file with everything in it."""
     settings = searched_space(searched)
     page = Page(
@@ -301,8 +319,9 @@ def write_report(path: Path, searched: SearchFolder, plan: Plan, found: Sequence
     page.section("Do it yourself")
     cell_file = searched.path / "found.json"
     page.code(
-        "cellwright search laptop\n"
-        f"cellwright compare {cell_file} lstm --random {random_request(searched, 3)} --seeds 3\n"
+        f"cellwright search {sizes.recipe} {given(sizes.search)}\n"
+        f"cellwright compare {cell_file} lstm --random {random_request(searched, sizes.random)} "
+        f"--recipe {sizes.recipe} {given(sizes.training)}--seeds {sizes.seeds}\n"
         f"cellwright train {cell_file}"
     )
     page.write(path)
