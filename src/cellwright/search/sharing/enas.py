@@ -187,7 +187,7 @@ class SharingSearch:
         """One step of the controller: sampled cells read a validation minibatch, with zero state.
 
         A cell's reward is c / perplexity, plus the entropy of its choices times its weight (Pham et
-        al. 2018, sections 2.2 and 3.1).
+        al. 2018).
         """
         assert self.controller is not None
         started = time.perf_counter()

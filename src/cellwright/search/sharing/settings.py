@@ -1,6 +1,6 @@
 """Every number of a search with shared weights, with the papers' values.
 
-Numbers are those of Pham et al. 2018 (section 3.1 and appendix). Where the paper has none, they are
+Numbers are those of Pham et al. 2018. Where those do not say, they are
 those of its code for Penn Treebank: widths, dropouts, the decay of the baseline.
 """
 
@@ -18,7 +18,7 @@ from cellwright.spaces.enas import Enas
 from cellwright.tasks.settings import TrainingSettings
 
 KINDS: Mapping[str, Mapping[str, Any]] = {
-    # ENAS: "typically 2000" controller steps an epoch (section 2.2); 10 cells at the end.
+    # ENAS: 2000 steps of the controller an epoch; 10 cells at the end (ENAS-pairs section 3.4).
     "enas": {"controller_steps": 2000, "candidates": 10, "finalists": 10},
     # Li and Talwalkar's code: 1000 random cells are screened, the best 10 measured.
     "random-sharing": {"controller_steps": 0, "candidates": 1000, "finalists": 10},
