@@ -19,13 +19,14 @@ from run.support import SETTINGS
 
 SMALL = [word for setting in SETTINGS for word in ("--set", setting)]
 BUILD = ["bench", "build", "--data", "text", "--recipe", "laptop", *SMALL, "--epochs", "2"]
+ON_TEXT = ["--executor", "in-process", "--data", "text", "--set", "training.evaluation_batch=4"]
 LOSSES = ("train", "valid", "test")
 
 
 @pytest.fixture
 def build(run, corpus):
     def build(*arguments: str):
-        return run(*BUILD, "--executor", "here", *arguments)
+        return run(*BUILD, "--executor", "in-process", *arguments)
 
     return build
 
@@ -69,7 +70,7 @@ def test_cells_like_those_of_another_benchmark(build):
         (["--space-set", "nodes=x"], 1, "nodes must be a whole number"),
         (["--space-set", "node=3"], 1, "has no setting 'node'"),
         (["--executor", "rays"], 1, "did you mean 'ray'"),
-        (["--workers", "2"], 1, "one worker"),
+        (["--workers", "2"], 1, "one trial at a time"),
         (["--cells", "0"], 2, "--cells"),
         (["--recipe", "labtop"], 1, "did you mean 'laptop'"),
         (["--data", "nowhere"], 1, "unknown corpus 'nowhere'"),
@@ -144,6 +145,6 @@ def test_the_help_teaches_by_examples_that_run(run, corpus):
     assert len(lines) >= 3
     for line in lines:
         arguments = shlex.split(line)[1:]
-        own = ["--executor", "here", "--data", "text"] if arguments[1] == "build" else []
+        own = [*ON_TEXT] if arguments[1] == "build" else []
         outcome = run(*arguments, *own)
         assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"

@@ -86,13 +86,15 @@ def run(
     ] = 0,
     workers: Annotated[
         int | None,
-        typer.Option("--workers", "-w", metavar="N", min=1, help="Trainings at the same time."),
+        typer.Option(
+            "--workers", "-w", metavar="N", min=1, help="Trainings at once. Default: cores."
+        ),
     ] = None,
     threads: Annotated[
         int, typer.Option(metavar="N", min=1, help="Of each training; part of its settings.")
     ] = 1,
     executor: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to train: local, ray or here.")
+        str, typer.Option(metavar="NAME", help="Where to train: in-process, local or ray.")
     ] = "local",
     address: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="Of a Ray cluster.")
@@ -124,7 +126,7 @@ def run(
     """
     from cellwright.bench import BenchError, save
     from cellwright.bench.building import build, collect
-    from cellwright.run.executors.choosing import executor as executor_of
+    from cellwright.run.executors.choosing import executor_by_name
     from cellwright.run.recipes import load_recipe
     from cellwright.run.store import open_store
     from cellwright.run.study import StudyStopped
@@ -146,7 +148,7 @@ def run(
     place = store or f"{target}.db"
     if not target.absolute().parent.is_dir():
         raise BenchError(f"{target}: there is no folder {target.parent}")
-    working = executor_of(executor, workers=workers, threads=threads, address=address)
+    working = executor_by_name(executor, workers=workers, threads=threads, address=address)
     with working, open_store(place) as opened:
         _check_free(opened, building, target, place)
         _print_start(building, place, working.slots)

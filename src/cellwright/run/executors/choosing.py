@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from cellwright.cell.errors import did_you_mean, shown
-from cellwright.run.executors.executor import Executor, ExecutorError, Limits
+from cellwright.run.executors.executor import Executor, ExecutorError, Limits, cores
 from cellwright.run.executors.in_process import InProcess
 from cellwright.run.executors.local_processes import LocalProcesses
 from cellwright.run.executors.ray_cluster import RayCluster
 
-EXECUTORS = {
-    "local": "processes on this machine",
-    "ray": "a Ray cluster",
-    "here": "the process of the command, one trial after the other",
-}
-"""The executors, and where they run trials."""
+EXECUTORS = ("in-process", "local", "ray")
+"""Where trials can run."""
 
 _NO_LIMITS = Limits()
 
 
-def executor(
+def executor_by_name(
     name: str,
     *,
     workers: int | None = None,
@@ -30,26 +26,25 @@ def executor(
 
     Args:
         name: one of `EXECUTORS`.
-        workers: how many trials run at once; 1 on this machine, and what a cluster has room for,
-            unless said.
+        workers: how many trials at once; as many as there are cores for unless said.
         threads: of each trial.
-        limits: of each trial.
+        limits: of each trial; in this process there are none.
         address: of a Ray cluster; one on this machine is started unless said.
 
     Raises:
-        ExecutorError: there is none of that name, or it cannot do what is asked.
+        ExecutorError: there is none of that name, or it does not go with the other arguments.
     """
     if name not in EXECUTORS:
         hint = did_you_mean(name, EXECUTORS) or f"; there are {', '.join(EXECUTORS)}"
         raise ExecutorError(f"there is no executor {shown(name)}{hint}")
     if address is not None and name != "ray":
-        raise ExecutorError("an address is for the executor ray")
+        raise ExecutorError(f"an address is for a Ray cluster, and trials run {name}")
+    if name == "in-process":
+        if workers is not None and workers != 1:
+            raise ExecutorError("in-process runs one trial at a time; leave out the workers")
+        return InProcess()
     if name == "ray":
         return RayCluster(address, workers=workers, threads=threads, limits=limits)
-    if name == "local":
-        return LocalProcesses(1 if workers is None else workers, threads=threads, limits=limits)
-    if workers not in (None, 1):
-        raise ExecutorError("the executor here runs one trial after the other, on one worker")
-    if limits != _NO_LIMITS:
-        raise ExecutorError("the executor here cannot hold limits; choose local or ray")
-    return InProcess()
+    if workers is None:
+        workers = max(1, cores() // threads)
+    return LocalProcesses(workers, threads=threads, limits=limits)

@@ -8,20 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cellwright.cell.errors import did_you_mean
 from cellwright.cell.zoo import zoo
 from cellwright.data import KNOWN, load
 from cellwright.data.errors import Progress
-from cellwright.run.executors import (
-    Call,
-    Executor,
-    ExecutorError,
-    InProcess,
-    Limits,
-    LocalProcesses,
-    RayCluster,
-)
-from cellwright.run.executors.executor import cores
+from cellwright.run.executors import Call, Executor, Limits
+from cellwright.run.executors.choosing import executor_by_name
 from cellwright.run.files import remove
 from cellwright.run.fingerprint import fingerprint
 from cellwright.run.store import Overview, Retries, Store
@@ -36,9 +27,6 @@ from cellwright.spaces import Space
 
 EVALUATOR = "cellwright.run.trials:train_trial"
 """What evaluates the trials of a study from a recipe; their values are nats per word."""
-
-EXECUTORS = ("in-process", "local", "ray")
-"""Where trials can run."""
 
 CHECKPOINTS = Path("checkpoints")
 """Where trainings are kept while a study runs. A path from the working directory, so that it is the
@@ -147,7 +135,7 @@ def make_executor(
     """Where the trials of a study run, within the recipe's limits.
 
     Args:
-        kind: one of `EXECUTORS`.
+        kind: one of `choosing.EXECUTORS`.
         recipe: of the study.
         address: of a Ray cluster.
         workers: how many trials at once; as many as there are cores for unless said.
@@ -156,23 +144,10 @@ def make_executor(
     Raises:
         ExecutorError: there is no such kind, or it does not go with the other arguments.
     """
-    if kind not in EXECUTORS:
-        hint = did_you_mean(kind, EXECUTORS) or f"; there are {', '.join(EXECUTORS)}"
-        raise ExecutorError(f"there is no executor {kind!r}{hint}")
-    if address is not None and kind != "ray":
-        raise ExecutorError(f"an address is for a Ray cluster, and trials run {kind}")
-    if kind == "in-process":
-        if workers is not None and workers != 1:
-            raise ExecutorError("in-process runs one trial at a time; leave out the workers")
-        return InProcess()
     each = recipe.threads if threads is None else threads
     seconds, gigabytes = recipe.limits.seconds, recipe.limits.gigabytes
     limits = Limits(seconds, None if gigabytes is None else int(gigabytes * 1e9))
-    if kind == "ray":
-        return RayCluster(address, workers=workers, threads=each, limits=limits)
-    if workers is None:
-        workers = max(1, cores() // each)
-    return LocalProcesses(workers, threads=each, limits=limits)
+    return executor_by_name(kind, workers=workers, threads=each, limits=limits, address=address)
 
 
 def run_prepared(
