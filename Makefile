@@ -19,7 +19,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo      draw the zoo into demo/ and run a cell"
+	@echo "make demo      search for a cell, train it beside others: demo/index.html"
 	@echo "make test      lint, then all tests"
 	@echo "make lint      ruff and mypy"
 	@echo "make bench     the engine against nn.LSTM and a plain loop, on this machine"
