@@ -39,3 +39,10 @@ def test_cells_do_not_import_torch(shell, arguments: str):
 
 def test_version(run):
     assert run("--version").out.startswith("cellwright ")
+
+
+@pytest.mark.parametrize("command", ["studies plot", "studies export", "runs plot", "similarity"])
+def test_a_help_names_the_extra_that_a_command_needs(run, command: str):
+    """An unescaped bracket is markup, and vanishes."""
+    text = " ".join(run(*command.split(), "--help").out.split())
+    assert re.search(r"pip install 'cellwright\[\w+\]'", text)

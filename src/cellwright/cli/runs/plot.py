@@ -43,7 +43,7 @@ def run(
 
     The best epoch of each run is marked. The axis is logarithmic where
     perplexities are far apart. Needs matplotlib: pip install
-    'cellwright[plots]'.
+    'cellwright\\[plots]'.
     """
     from cellwright.run import RunFolder
     from cellwright.run.curves import curve_of

@@ -46,7 +46,7 @@ def run(
     """Write a study's trials, curves, cells or attempts as a table; print its name.
 
     Times are seconds since 1970, losses nats per word. Parquet needs pyarrow:
-    pip install 'cellwright[parquet]'.
+    pip install 'cellwright\\[parquet]'.
     """  # fmt: skip
     from cellwright.run.store import export_study, find_study, open_store
 

@@ -35,7 +35,7 @@ def run(
     Each trial that has a value is a dot, the best so far a line. Trials that are
     far worse than most are out of the picture. The random search at the same
     cost, where a study has one, is drawn beside it. Needs matplotlib: pip
-    install 'cellwright[plots]'.
+    install 'cellwright\\[plots]'.
     """
     from cellwright.run.drawing import KINDS
     from cellwright.run.store import find_study, has_study, open_store
