@@ -44,16 +44,14 @@ FOUND, LSTM = "found", "lstm"
 
 @dataclass(frozen=True)
 class Sizes:
-    """What decides how long it takes, and what comes out.
+    """What decides how long it takes.
 
-    In the found cell every node has an operation, as in DARTS and as in the random cells; on so
-    small a text the search would unlink most of them. The trainings' rate falls earlier than in
-    the recipe, since they are shorter.
+    The trainings' rate falls earlier than in the recipe, since they are shorter.
     """
 
-    search: Sequence[str] = ("search.drop_unlinks=false",)
+    search: Sequence[str] = ()
     training: Sequence[str] = (
-        "training.epochs=4",
+        "training.epochs=3",
         "training.decay_after=2",
         "training.decay=0.5",
     )
@@ -153,7 +151,8 @@ def searched_space(searched: SearchFolder) -> DifferentiableSettings:
 def random_request(searched: SearchFolder, number: int) -> str:
     """The random cells as `cellwright compare` is asked for them."""
     settings = searched_space(searched)
-    return f"ess:{number},nodes={settings.nodes},m={settings.m}"
+    edges = "" if settings.edges == "plain" else f",edges={settings.edges}"
+    return f"ess:{number},nodes={settings.nodes},m={settings.m}{edges}"
 
 
 # -- what came out, in words -------------------------------------------------------------------

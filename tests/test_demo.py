@@ -74,10 +74,10 @@ def test_against_random_cells(demo: ModuleType, found, others, words: str):
 
 def test_from_search_to_report(demo: ModuleType, tmp_path: Path, capsys):
     """A tiny one; then the same again, which trains nothing."""
-    small = ("model.hidden=4", "batch=256")
+    small = ("model.hidden=16", "batch=256")
     sizes = demo.Sizes(
         search=[
-            "search.drop_unlinks=false", "search.rounds=1", "search.nodes=2", "search.m=1",
+            "search.rounds=1", "search.nodes=2", "search.m=1",
             *(f"search.{setting}" for setting in small),
         ],
         training=["training.epochs=1", "training.evaluation_batch=64", small[0],
