@@ -82,6 +82,20 @@ def test_a_table_with_the_baseline(run, trained, pairs):
     assert other["models"][2] != document["models"][2]
 
 
+def test_a_picture(run, trained, pairs):
+    pytest.importorskip("matplotlib", reason="matplotlib is not installed (extra: plots)")
+    trained("gru", "a")
+    done = run("similarity", "a", "--pairs", pairs, "--plot", "x.svg")
+    assert done.code == 0, done.err
+    assert done.out.endswith("\nx.svg\n")
+    first = Path("x.svg").read_bytes()
+    assert b"<svg" in first
+    run("similarity", "a", "--pairs", pairs, "--plot", "x.svg")
+    assert Path("x.svg").read_bytes() == first
+    done = run("similarity", "a", "--pairs", pairs, "--plot", "x.pdf")
+    assert (done.code, "ends in .svg or .png" in done.err) == (1, True)
+
+
 def test_a_rare_word_that_only_one_model_has(run, trained, pairs):
     pytest.importorskip("gensim", reason="gensim is not installed (extra: search)")
     with Path("mine.tsv").open("a") as file:

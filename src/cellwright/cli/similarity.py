@@ -54,6 +54,12 @@ def run(
         typer.Option(metavar="N", min=1, help="How often a word has to occur for it."),
     ] = 1,
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=2**32 - 1, help="Of word2vec.")] = 0,
+    plot: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Draw correlations against perplexities: an SVG or PNG file."
+        ),
+    ] = None,
     json_file: Annotated[
         str | None,
         typer.Option("--json", metavar="FILE", help="Write all figures as JSON; - for output."),
@@ -70,16 +76,22 @@ def run(
     Correlations are of the pairs both of whose words all shown models have;
     the column 'has' says how many pairs each model has by itself. With --sgns,
     skip-gram word2vec with negative sampling, as wide as the embeddings, is
-    trained on each text. Needs gensim: pip install 'cellwright[search]'.
+    trained on each text. Needs gensim: pip install 'cellwright\\[search]'.
     """
     from cellwright.data.word_pairs import KNOWN_PAIRS, load_pairs
+    from cellwright.run.drawing import picture_kind
     from cellwright.run.similarity import similarities
+    from cellwright.run.similarity_plots import draw_similarities
     from cellwright.tasks.skip_gram import SkipGramSettings
 
+    if plot is not None:
+        picture_kind(plot)
     sets = [load_pairs(name) for name in dict.fromkeys(pairs or KNOWN_PAIRS)]
     settings = SkipGramSettings(epochs=sgns_epochs, least=sgns_least, seed=seed)
     with _bar() as watch:
         rows = similarities(_loaded(names, runs), sets, settings if sgns else None, watch)
+    if plot is not None:
+        draw_similarities(rows, sets, plot)
     if json_file is not None:
         document = jsonable(_document(rows, sets, asdict(settings) if sgns else None))
         if json_file == "-":
@@ -90,9 +102,10 @@ def run(
         if number:
             stdout().print()
         _print(one, rows, number)
-    if json_file is not None:
+    written = [str(file) for file in (plot, json_file) if file is not None]
+    if written:
         stdout().print()
-        stdout().print(printable(json_file), soft_wrap=True)
+        stdout().print(printable(", ".join(written)), soft_wrap=True)
 
 
 def _loaded(names: list[str], runs: Path) -> Iterator[Any]:
