@@ -13,7 +13,7 @@ from cellwright.run import RecipeError, RunError, trial_checkpoints, trials
 from cellwright.run.executors import Call, InProcess
 from cellwright.run.store import best_trials, find_study, open_store, read_curves
 from cellwright.run.study import run_study
-from cellwright.run.trial_checkpoints import checkpoint_numbers
+from cellwright.run.trial_files import checkpoint_numbers
 from cellwright.run.trials import train_trial
 from cellwright.search.methods import method
 from cellwright.search.trial import Outcome, Trial

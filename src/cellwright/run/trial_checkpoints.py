@@ -20,6 +20,7 @@ from typing import Any
 from cellwright.run.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
 from cellwright.run.errors import RunError
 from cellwright.run.files import remove
+from cellwright.run.trial_files import checkpoint_path
 from cellwright.tasks import Snapshot, Training
 
 SAVE_SECONDS = 30.0
@@ -48,9 +49,9 @@ class Keeper:
         self, folder: Path, trial: Mapping[str, Any], same: Sequence[Any], longest: int | None
     ) -> None:
         self._folder, self._fidelity = folder, int(trial["fidelity"])
-        self._path = _path(folder, int(trial["number"]))
+        self._path = checkpoint_path(folder, int(trial["number"]))
         continues = trial.get("info", {}).get("continues")
-        self._before = None if continues is None else _path(folder, int(continues))
+        self._before = None if continues is None else checkpoint_path(folder, int(continues))
         self._needed = longest is not None and self._fidelity < longest
         what = json.dumps([trial["cell"], trial["seed"], *same], sort_keys=True)
         self._training = hashlib.sha256(what.encode()).hexdigest()
@@ -109,18 +110,3 @@ class Keeper:
             self._folder.mkdir(parents=True, exist_ok=True)
             save_checkpoint(self._path, tensors, kept)
         self._saved = time.monotonic()
-
-
-def checkpoint_numbers(folder: Path) -> list[int]:
-    """The trials that have a checkpoint in a study's folder."""
-    return sorted(int(path.stem) for path in folder.glob("*.safetensors") if path.stem.isdigit())
-
-
-def remove_checkpoints(folder: Path, numbers: Sequence[int]) -> None:
-    """Remove the checkpoints of some trials."""
-    for number in numbers:
-        remove(_path(folder, number))
-
-
-def _path(folder: Path, number: int) -> Path:
-    return folder / f"{number}.safetensors"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from cellwright.cell.errors import UserError
 from cellwright.run.executors import ExecutorError, InProcess, LocalProcesses
 from cellwright.run.store import Store, find_study, list_trials, read_ledger
 from cellwright.run.study import StudyError, StudyStopped, TrialFinished
+from cellwright.run.trial_files import checkpoint_numbers
 from cellwright.search.studies.baseline import baseline_of, compare, read_baseline, run_baseline
 from cellwright.search.studies.start import make_executor, prepare, run_prepared
 
@@ -49,6 +51,25 @@ def test_every_method_runs(recipe, store, method):
         assert went_on
         taken_over = sum(t.measures["begun_at"] for t in went_on)
         assert ledger.epochs == sum(t.fidelity for t in records) - taken_over
+
+
+def test_hyperband_keeps_no_more_trainings_than_can_go_on(recipe, store):
+    prepared = prepare(recipe("hyperband-laptop", "method.epochs=4", "method.eta=2"), 1)
+    kept = []
+
+    def watch(event: object) -> None:
+        if isinstance(event, TrialFinished):
+            kept.append(checkpoint_numbers(prepared.checkpoints))
+
+    run_prepared(prepared, store, InProcess(), watch=watch)
+    trials = list_trials(store, find_study(store, prepared.name))
+    # Brackets of 4, 3 and 3 cells: 2 of 4 go on, then 1 of 2; 1 of 3; none of the last.
+    assert [len(numbers) for numbers in kept[:4]] == [1, 2, 2, 2]
+    losses = sorted((t.value or math.inf, t.number) for t in trials[:4])
+    assert kept[3] == sorted(number for _, number in losses[:2])
+    went_on = [t for t in trials if "continues" in t.info]
+    assert went_on
+    assert all(t.measures["begun_at"] for t in went_on)
 
 
 def test_stopped_and_gone_on_with_is_the_same_study(recipe, store):

@@ -142,7 +142,9 @@ def _print_start(prepared: Prepared, store: Store, executor: Executor, target: i
     line = f"{what}, {trials}, seed {prepared.seed}"
     stdout().print(printable(line), soft_wrap=True)
     threads = prepared.evaluate.arguments["threads"]
-    how = f"{count(executor.slots, 'trial')} at once, of {count(threads, 'thread')} each"
+    slots = executor.slots  # of a cluster that is starting, none yet
+    at_once = f"{count(slots, 'trial')} at once" if slots else "as many trials at once as fit"
+    how = f"{at_once}, of {count(threads, 'thread')} each"
     stdout().print(printable(f"{how}; kept in {store.title}"), soft_wrap=True)
     if has_study(store, prepared.name):
         found: Overview = overview(store, find_study(store, prepared.name))

@@ -171,14 +171,18 @@ def run_prepared(
         StudyStopped: Ctrl-C was pressed; the same call goes on.
         StudyError: the study was begun with other settings, or too many trials failed in a row.
     """
-    recipe = prepared.recipe
+    from cellwright.search.studies.pruning import Pruner
+
+    recipe, target = prepared.recipe, prepared.recipe.trials if trials is None else trials
+    if recipe.method.kind in _GO_ON:
+        watch = Pruner(prepared, store, target, watch)
     found = run_study(
         store,
         prepared.name,
         prepared.method,
         prepared.evaluate,
         executor,
-        trials=recipe.trials if trials is None else trials,
+        trials=target,
         read_outcome=Outcome.from_json,
         window=recipe.window,
         retries=Retries(**recipe.retries.model_dump()),
