@@ -26,6 +26,7 @@ from cellwright.cli.search import one_shot
 from cellwright.data import load
 from cellwright.run import RunError, load_recipe
 from cellwright.run.comparison.contenders import Contender, contender, draw
+from cellwright.run.comparison.export import write_figures
 from cellwright.run.comparison.plan import Plan, make_plan
 from cellwright.run.comparison.report import CAPTION, add_cells, add_curves, add_runs
 from cellwright.run.comparison.results import Standing, named, standings
@@ -65,6 +66,7 @@ def demo(folder: Path, sizes: Sizes) -> Path:
     searched = search(folder / "search", sizes)
     plan = compare(folder / "comparison", searched, sizes)
     found = standings(plan)
+    write_figures(plan, found)
     report = write_report(folder / "index.html", searched, plan, found, sizes)
     print_outcome(searched, found)
     say(f"\nThe report, with pictures of the cells and all curves: {report}")
@@ -286,7 +288,7 @@ def write_report(
     settings = searched_space(searched)
     page = Page(
         "A cell that was searched, beside others",
-        f"A joint search of ESS ({settings.nodes} nodes, gates over {settings.m} steps) on the "
+        f"A joint search of ESS ({settings.nodes} nodes, gates over the last {settings.m}) on the "
         "text that comes with Python found a cell. It was then trained in the same way as an LSTM "
         f"and random cells of the same space, with {len(plan.seeds)} seeds each.",
     )
