@@ -46,6 +46,7 @@ class RunFolder(WorkFolder[RunInfo]):
     noun: ClassVar[str] = "run"
     info_name: ClassVar[str] = "run.json"
     info_type: ClassVar[type[RunInfo]] = RunInfo
+    resume: ClassVar[str] = "cellwright train --resume"
     hint: ClassVar[str] = "; 'cellwright runs list' shows those there are"
 
     @classmethod
@@ -82,11 +83,6 @@ class RunFolder(WorkFolder[RunInfo]):
             RunError: there is no such run, or the folder is not one. The message says which.
         """
         return cls.find(path, runs)
-
-    @property
-    def go_on(self) -> str:
-        """The command that goes on with it."""
-        return f"cellwright train --resume {self.path}"
 
     def refuse_ended(self) -> None:
         """Say so if there is nothing to go on with."""

@@ -48,6 +48,8 @@ class WorkFolder(Generic[Info]):
     """The file that says what it is."""
     info_type: ClassVar[type[WorkInfo]]
     """What that file holds; the class's own `Info`."""
+    resume: ClassVar[str]
+    """The command that goes on with such work, before the folder's name."""
     hint: ClassVar[str] = ""
     """What to do when there is none of a name."""
 
@@ -120,7 +122,7 @@ class WorkFolder(Generic[Info]):
     @property
     def go_on(self) -> str:
         """The command that goes on with it."""
-        raise NotImplementedError
+        return f"{self.resume} {self.path}"
 
     def refresh(self) -> None:
         """Read again what it is and what has become of it."""

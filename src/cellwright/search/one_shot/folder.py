@@ -50,6 +50,8 @@ SEARCHES = Path("searches")
 
 RECIPE, CELL, FOUND, SELECTION = "recipe.toml", "cell.json", "found.json", "selection.json"
 
+RESUME = "cellwright search --resume"
+
 MOST_SEEDS = 1000
 
 
@@ -66,11 +68,12 @@ class SeedFolder(WorkFolder[SeedInfo]):
     noun: ClassVar[str] = "search"
     info_name: ClassVar[str] = "search.json"
     info_type: ClassVar[type[SeedInfo]] = SeedInfo
+    resume: ClassVar[str] = RESUME
 
     @property
     def go_on(self) -> str:
         """The command that goes on with it, and with all that belongs to it."""
-        return f"cellwright search --resume {self.path.parent}"
+        return f"{self.resume} {self.path.parent}"
 
     def write_result(self, found: Found) -> None:
         """Write down what came out: the cell first, since the figures say that it is there."""
@@ -99,6 +102,7 @@ class SearchFolder(WorkFolder[SearchInfo]):
     noun: ClassVar[str] = "search"
     info_name: ClassVar[str] = "search.json"
     info_type: ClassVar[type[SearchInfo]] = SearchInfo
+    resume: ClassVar[str] = RESUME
 
     @classmethod
     def create(
@@ -144,11 +148,6 @@ class SearchFolder(WorkFolder[SearchInfo]):
     def open(cls, path: Path | str, searches: Path = SEARCHES) -> SearchFolder:
         """A search by its path, or by its name in `searches`."""
         return cls.find(path, searches)
-
-    @property
-    def go_on(self) -> str:
-        """The command that goes on with it."""
-        return f"cellwright search --resume {self.path}"
 
     # -- what is in it ---------------------------------------------------------------------
 
