@@ -24,6 +24,7 @@ from run.support import write_corpus
 SMALL = (
     "search.nodes=2",
     "search.rounds=1",
+    "search.warmup_epochs=0",
     "search.batch=8",
     "search.evaluation_batch=4",
     "search.bptt=9",
