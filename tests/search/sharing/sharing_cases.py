@@ -60,7 +60,9 @@ def bank_weight(weights: Mapping[str, Tensor], key: str) -> Tensor:
     return weights[f"recurrent.layer0.bank.{key}"]
 
 
-def plain_step(listing: EnasListing, weights: Mapping[str, Tensor], x: Tensor, h: Tensor) -> Tensor:
+def plain_step(
+    listing: EnasListing, weights: Mapping[str, Tensor], x: Tensor, h: Tensor, norm: bool
+) -> Tensor:
     """One time step of an ENAS cell (Pham et al. 2018, section 2.1 and appendix)."""
 
     def bank(key: str) -> Tensor:
@@ -75,18 +77,26 @@ def plain_step(listing: EnasListing, weights: Mapping[str, Tensor], x: Tensor, h
         nodes.append(c * ACTS[op](s @ bank(f"h_{number}_{source}").T) + (1 - c) * s)
     sources = {source for source, _ in listing.later}
     ends = [node for number, node in enumerate(nodes) if number not in sources]
-    return sum(ends[1:], ends[0]) / len(ends)
+    mean = sum(ends[1:], ends[0]) / len(ends)
+    if not norm:
+        return mean
+    centred = mean - mean.mean(1, keepdim=True)
+    return centred / (centred.square().mean(1, keepdim=True) + 1e-5).sqrt()
 
 
 def plain_loss(
-    listing: EnasListing, weights: Mapping[str, Tensor], tokens: Tensor, targets: Tensor
+    listing: EnasListing,
+    weights: Mapping[str, Tensor],
+    tokens: Tensor,
+    targets: Tensor,
+    norm: bool,
 ) -> Tensor:
     """Mean nats per word from a state of zero, without dropout."""
     embedding, bias = weights["embedding.weight"], weights["decoder_bias"]
     h = torch.zeros(tokens.shape[1], embedding.shape[1])
     losses = []
     for words, following in zip(tokens, targets, strict=True):
-        h = plain_step(listing, weights, embedding[words], h)
+        h = plain_step(listing, weights, embedding[words], h, norm)
         losses.append(F.cross_entropy(h @ embedding.T + bias, following, reduction="none"))
     return torch.stack(losses).mean()
 

@@ -24,6 +24,7 @@ def searched(seed: int, **changes: Any) -> SharingSearch:
     values = {
         "nodes": 2,
         "operations": [OTHER, PLANTED],
+        "norm": False,  # it would give the other values below 0, too
         "epochs": 3,
         "batch": 16,
         "evaluation_batch": 16,

@@ -19,7 +19,7 @@ from sharing_cases import (
 import cellwright as cw
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.search.sharing.children import Children, uniform_listing
+from cellwright.search.sharing.children import Children, child_cell, uniform_listing
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.tasks.seeds import seed_for, seeded
 
@@ -30,7 +30,7 @@ PLAIN = {"model": NO_DROPOUT, "bptt_spread": 0.0}
 
 def children(nodes: int = 4) -> Children:
     settings = sharing_settings(nodes=nodes, model=NO_DROPOUT)
-    return Children(settings.model, settings.space(), 7, "auto")
+    return Children(settings.model, settings.space(), 7, "auto", norm=False)
 
 
 # -- what is shared ------------------------------------------------------------------------------
@@ -88,6 +88,13 @@ def test_a_child_computes_what_a_network_of_its_own_does(listing: EnasListing, b
     assert torch.allclose(state, its_state, atol=1e-6)
 
 
+def test_a_normed_child_is_the_same_cell_with_a_norm_behind_it():
+    plain, normed = (child_cell(ONE, norm=norm) for norm in (False, True))
+    assert normed.nodes[:-1] == plain.nodes
+    assert (normed.nodes[-1].op, normed.nodes[-1].inputs) == ("norm", plain.states)
+    assert normed.states == (normed.nodes[-1].name,)
+
+
 def test_random_cells_are_uniform():
     """Chi-square over all listings of a small space."""
     space = sharing_settings(nodes=3, operations=["tanh", "relu"]).space()
@@ -109,17 +116,17 @@ def child_of(search: SharingSearch, epoch: int, step: int) -> EnasListing:
         return search.controller.sample().listing
 
 
-@pytest.mark.parametrize("clip", [None, 0.05])
-def test_a_step_of_the_weights_by_hand(clip: float | None):
+@pytest.mark.parametrize(("clip", "norm"), [(None, True), (0.05, True), (0.05, False)])
+def test_a_step_of_the_weights_by_hand(clip: float | None, norm: bool):
     """SGD on what the sampled cell uses; all other weights and the controller stay."""
-    search = sharing_search(**PLAIN, clip=clip, weight_decay=0.01)
+    search = sharing_search(**PLAIN, clip=clip, norm=norm, weight_decay=0.01)
     assert search.controller is not None
     policy = {name: tensor.clone() for name, tensor in search.controller.state_dict().items()}
     before = search.weights()
     listing = child_of(search, 0, 0)
     leaves = {name: weight.clone().requires_grad_() for name, weight in before.items()}
     rows = torch.as_tensor(search._train[:9].astype("int64"))
-    loss = plain_loss(listing, leaves, rows[:-1], rows[1:])
+    loss = plain_loss(listing, leaves, rows[:-1], rows[1:], norm)
     slopes = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
     gradients = dict(zip(leaves, slopes, strict=True))
     norm = math.sqrt(sum(float(g.square().sum()) for g in slopes if g is not None))
@@ -166,7 +173,7 @@ def test_steps_of_the_controller_by_hand():
         rewards, plain = [], []
         for listing in listings:
             with torch.no_grad():
-                nats = float(plain_loss(listing, weights, rows[:-1], rows[1:]))
+                nats = float(plain_loss(listing, weights, rows[:-1], rows[1:], True))
             _, entropy = oracle(listing)
             plain.append(80 / math.exp(nats))
             rewards.append(plain[-1] + 0.01 * float(entropy.detach()))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from torch import Tensor
 
+from cellwright.cell import Cell, Node
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
 from cellwright.engine import WeightBank
@@ -16,6 +17,18 @@ from cellwright.models.one_layer import OneLayer
 from cellwright.search.sharing.settings import SharingModelSettings
 from cellwright.spaces.enas import Enas
 from cellwright.spaces.space import pick
+
+
+def child_cell(listing: EnasListing, *, norm: bool) -> Cell:
+    """The cell as it is searched: its weights named, with `norm` its new state normalised.
+
+    Weights that other cells have learned can make a state that grows without end; ENAS' code has
+    batch norms against that. A norm of each row is the same for every batch.
+    """
+    cell = lower(listing, keys=True)
+    if not norm:
+        return cell
+    return Cell([*cell.nodes, Node("normed", "norm", cell.states)], ["normed"])
 
 
 class Children:
@@ -26,14 +39,21 @@ class Children:
         space: the cells.
         vocabulary_size: how many words there are.
         backend: of the engine.
+        norm: whether the children's states are normalised.
     """
 
     def __init__(
-        self, settings: SharingModelSettings, space: Enas, vocabulary_size: int, backend: str
+        self,
+        settings: SharingModelSettings,
+        space: Enas,
+        vocabulary_size: int,
+        backend: str,
+        *,
+        norm: bool,
     ) -> None:
-        self._bank = WeightBank(settings.init_range)
+        self._bank, self._norm = WeightBank(settings.init_range), norm
         listings = _all_pairs(space)
-        cell = lower(listings[0], keys=True)
+        cell = child_cell(listings[0], norm=norm)
         self._model = OneLayer(settings, cell, vocabulary_size, backend, self._bank)
         # The bank makes what a cell asks for. All is asked for now, so that the first weights do
         # not depend on which cells are sampled, and the optimizer knows all of them.
@@ -47,7 +67,7 @@ class Children:
 
     def child(self, listing: EnasListing) -> OneLayer:
         """The model around a cell. Nothing is copied: it learns the shared weights."""
-        return self._model.around(lower(listing, keys=True), self._bank)
+        return self._model.around(child_cell(listing, norm=self._norm), self._bank)
 
     def weights(self) -> dict[str, Tensor]:
         """All shared weights."""

@@ -64,7 +64,9 @@ class SharingSearch:
         self._space = settings.space()
         self._train = batchify(corpus.train, settings.batch)
         with seeded(seed, "weights"):
-            self.children = Children(settings.model, self._space, len(corpus.vocabulary), backend)
+            self.children = Children(
+                settings.model, self._space, len(corpus.vocabulary), backend, norm=settings.norm
+            )
         self._validation = Validation(corpus, settings, self.children)
         self._weights = self.children.weights()
         self._optimizer = make_optimizer(self.children.model, settings)

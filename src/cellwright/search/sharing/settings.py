@@ -59,6 +59,7 @@ class SharingSettings(TrainingSettings):
     operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         OPERATIONS, min_length=1, description="what a node may do"
     )
+    norm: bool = Field(True, description="the cells' new state is normalised while searching")
 
     # -- the controller (enas)
     controller_steps: int = Field(
