@@ -15,8 +15,8 @@ from synthetic import loss
 import cells
 from cellwright import Cell, Node, zoo
 from cellwright.cell import rename_nodes
+from cellwright.cell.optional import MissingPackageError, require
 from cellwright.search.features import Graph2Vec, draw_pool, graph2vec, words
-from cellwright.search.optional import MissingPackageError, require
 from cellwright.spaces import Enas, SettingError
 
 ROOT = Path(__file__).parents[2]

@@ -143,7 +143,7 @@ def test_a_search_without_a_kind_is_darts(tmp_path: Path):
     path.write_text('data = "ptb"\n')
     assert load_search_recipe(path).search == defaults()
     path.write_text("[search]\nepoch = 3\n")
-    with pytest.raises(RecipeError, match="unknown key 'search.epoch'; did you mean 'search.ep"):
+    with pytest.raises(RecipeError, match=r"unknown key 'search\.epoch'; did you mean 'search\.ep"):
         load_search_recipe(path)
 
 

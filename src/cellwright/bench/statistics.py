@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from cellwright.bench.columns import Floats, Integers
-from cellwright.search.optional import require
+from cellwright.cell.optional import require
 
 
 def correlations(a: Floats, b: Floats) -> dict[str, float]:

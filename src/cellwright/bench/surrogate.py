@@ -22,7 +22,7 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import Run
 from cellwright.bench.statistics import determination, roc_area
 from cellwright.bench.trees import Predict, fit_trees
-from cellwright.search.optional import require
+from cellwright.cell.optional import require
 
 _LOSSES = ("train", "valid", "test")
 _FEWEST = 10

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cellwright.bench.columns import Floats
-from cellwright.search.optional import require
+from cellwright.cell.optional import require
 
 _MANY = 10_000
 """With fewer examples, threads wait for each other longer than they work."""

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from cellwright.cell.errors import shown
+from cellwright.cell.optional import require
 from cellwright.search.ask_tell import Method
-from cellwright.search.optional import require
 from cellwright.search.trial import OK, Trial
 from cellwright.spaces import Pool
 from cellwright.spaces.pool import Features

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from cellwright.cell import Cell
-from cellwright.search.optional import require
+from cellwright.cell.optional import require
 from cellwright.spaces import Pool, Space
 from cellwright.spaces.pool import Features
 from cellwright.spaces.settings import SettingError, check_count

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cellwright.cell.errors import shown
+from cellwright.cell.optional import require
 from cellwright.search.ask_tell import SequentialMethod
 from cellwright.search.bayesian_optimization import Places, require_features
-from cellwright.search.optional import require
 from cellwright.search.trial import Trial
 from cellwright.spaces import Pool
 from cellwright.spaces.pool import Features

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from cellwright.cell.optional import require
 from cellwright.search.ask_tell import SequentialMethod
-from cellwright.search.optional import require
 from cellwright.search.trial import Trial
 from cellwright.spaces import Interval
 from cellwright.spaces.settings import SettingError, check_count

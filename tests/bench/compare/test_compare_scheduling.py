@@ -17,7 +17,7 @@ from cellwright.bench.compare.report import write_report
 from cellwright.bench.compare.scheduling import Comparison, compare
 from cellwright.bench.compare.summary import summarize
 from cellwright.bench.synthetic import synthetic
-from cellwright.search.optional import MissingPackageError
+from cellwright.cell.optional import MissingPackageError
 
 pytest.importorskip("scipy")
 

@@ -12,8 +12,8 @@ from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
 from cellwright.cell import Cell
+from cellwright.cell.optional import require
 from cellwright.run.drawing import COLOURS
-from cellwright.search.optional import require
 
 Watch = Callable[[int, int], None]
 

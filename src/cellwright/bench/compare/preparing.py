@@ -21,7 +21,7 @@ from cellwright.bench.file import load, save
 from cellwright.bench.pool import embedding
 from cellwright.bench.prefixes import prefixes
 from cellwright.cell.errors import UserError
-from cellwright.search.optional import MissingPackageError
+from cellwright.cell.optional import MissingPackageError
 
 PAPER_HOURS = 1000.0
 """The simulated time of a search in the paper."""

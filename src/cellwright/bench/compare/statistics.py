@@ -10,7 +10,7 @@ import numpy as np
 
 from cellwright.bench.columns import Floats
 from cellwright.bench.compare.running import Step
-from cellwright.search.optional import require
+from cellwright.cell.optional import require
 
 LEVEL = 0.95
 """Of all intervals."""
