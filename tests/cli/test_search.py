@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from cellwright.cell import Cell
+from cli.terminal import Terminal
 
 SHORT = [
     word
@@ -106,33 +104,13 @@ def test_what_is_wrong_is_said(run, arguments: list[str], code: int, message: st
 def test_on_a_terminal_there_are_bars_until_ctrl_c_and_then_it_goes_on(
     folder: Path, corpus: Path, run
 ) -> None:
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cellwright", "search", "laptop", "--data", "text", *SHORT,
-         "--set", "search.rounds=6", "--name", "bars"],
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "90", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    os.close(theirs)
-    seen = ""
-
-    def read_until(pattern: str) -> None:
-        nonlocal seen
-        while not re.search(pattern, seen):
-            seen += re.sub(r"\x1b\[[\d;]*m", "", os.read(ours, 2**16).decode())
-
-    try:
-        read_until(r"whole search")
-        process.send_signal(signal.SIGINT)
-        read_until("go on: cellwright search --resume searches/bars")
-        assert process.wait(timeout=60) == 130
-    finally:
-        process.kill()
-        os.close(ours)
-    assert "of 12 at most" in seen
+    words = ("search", "laptop", "--data", "text", *SHORT, "--set", "search.rounds=6")
+    with Terminal(*words, "--name", "bars") as terminal:
+        terminal.read_until("whole search")
+        terminal.press_ctrl_c()
+        terminal.read_until("go on: cellwright search --resume searches/bars")
+        assert terminal.exit_code() == 130
+    assert "of 12 at most" in terminal.seen
     done = run("search", "--resume", "bars")
     assert done.code == 0
     assert "going on in searches/bars" in done.out

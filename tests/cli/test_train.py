@@ -6,8 +6,6 @@ import json
 import os
 import re
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ from cellwright.cell.listings.supernets import darts_supernet
 from cellwright.run import RunFolder, recipe_names
 from cellwright.run.runner import Event
 from cli.conftest import SHORT
+from cli.terminal import Terminal
 from run.support import outcome, write_corpus
 
 EPOCH = re.compile(r"^ +(\d+)( +[\d.]+){3} +[\d.]+ s", re.MULTILINE)
@@ -174,32 +173,14 @@ def test_a_damaged_checkpoint_is_named(run, short, interrupt):
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a terminal")
 def test_on_a_terminal_there_are_bars_until_ctrl_c(folder: Path, corpus: Path):
-    import pty
-
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "cellwright", "train", "gru", "--data", "text", "--name", "bars",
-         *SHORT, "--set", "training.epochs=100_000"],
-        stdout=theirs,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "80", "OMP_NUM_THREADS": "1"},
-    )  # fmt: skip
-    os.close(theirs)
-    seen = ""
-
-    def read_until(pattern: str) -> None:
-        nonlocal seen
-        while not re.search(pattern, seen):
-            seen += re.sub(r"\x1b\[[\d;]*m", "", os.read(ours, 2**16).decode())
-
-    try:
-        read_until(r"best valid \d")
-        process.send_signal(signal.SIGINT)
-        read_until("go on: cellwright train --resume runs/bars")
-        assert process.wait(timeout=60) == 130
-    finally:
-        process.kill()
-        os.close(ours)
+    endless = ("--set", "training.epochs=100_000")
+    words = ("train", "gru", "--data", "text", "--name", "bars", *SHORT, *endless)
+    with Terminal(*words, columns=80) as terminal:
+        terminal.read_until(r"best valid \d")
+        terminal.press_ctrl_c()
+        terminal.read_until("go on: cellwright train --resume runs/bars")
+        assert terminal.exit_code() == 130
+    seen = terminal.seen
     for part in (r"epoch [\d,]+ of 100,000", r"step \d+ of", r"[\d,]+ tokens/s", r"\d:\d\d left"):
         assert re.search(part, seen), part
     assert RunFolder.open("runs/bars").state == "stopped"

@@ -13,6 +13,7 @@ from rich.table import Table
 from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.help import examples
+from cellwright.cli.options import Data, Settings, TrainingRecipe
 from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN
 
@@ -50,27 +51,9 @@ def run(
             "commas, as in ess:3,nodes=4,m=2. May be given again.",
         ),
     ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="How to train. Default: a laptop recipe that fits the data."
-        ),
-    ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="builtin, ptb, wikitext-2, wikitext-103, or a folder. Default: the recipe's.",
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Another setting, as training.epochs=3. May be given again.",
-        ),
-    ] = None,
+    recipe: TrainingRecipe = None,
+    data: Data = None,
+    settings: Settings = None,
     seeds: Annotated[
         int, typer.Option(metavar="K", min=1, help="How often each cell is trained.")
     ] = 3,

@@ -14,6 +14,7 @@ from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import duration, loss, memory, perplexity
 from cellwright.cli.help import examples
+from cellwright.cli.options import Data, Seed, Settings, TrainingRecipe
 from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.runs.options import SECOND, TRAIN, command
 
@@ -35,28 +36,10 @@ def run(
             metavar="CELL", help="A name from the zoo, a file of any format, or - for input."
         ),
     ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="builtin, ptb, wikitext-2, wikitext-103, or a folder. Default: the recipe's.",
-        ),
-    ] = None,
-    recipe: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME|FILE", help="How to train. Default: a laptop recipe that fits the data."
-        ),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Another setting, as training.epochs=3. May be given again.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides all that is drawn.")] = 0,
+    data: Data = None,
+    recipe: TrainingRecipe = None,
+    settings: Settings = None,
+    seed: Seed = 0,
     out: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="The folder of runs.")
     ] = Path("runs"),

@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from cellwright.cli.help import examples
+from cellwright.cli.options import Data, SearchSettings, Seed
 from cellwright.cli.output import stdout
 
 EXAMPLES = examples(
@@ -37,19 +38,9 @@ def run(
         str | None,
         typer.Argument(metavar="RECIPE", help="A recipe by name, or a TOML file."),
     ] = None,
-    data: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="A corpus by name or folder. Default: the recipe's."),
-    ] = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Another setting, as search.rounds=2. May be given again.",
-        ),
-    ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides all that is drawn.")] = 0,
+    data: Data = None,
+    settings: SearchSettings = None,
+    seed: Seed = 0,
     name: Annotated[
         str | None, typer.Option(metavar="NAME", help="Of the search. Default: recipe and time.")
     ] = None,
