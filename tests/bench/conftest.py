@@ -1,1 +1,0 @@
-"""Its being here lets the tests in the folders below import `bench_tables`."""
