@@ -12,12 +12,14 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.statistics import correlations, positions
 from cellwright.bench.summary import of_architectures
 from cellwright.cell.zoo import zoo
-from cellwright.run.drawing import COLOURS
+from cellwright.run.drawing import COLOURS, time_unit
 
 BASELINES = {"RNN": "nbnlp-rnn", "LSTM": "nbnlp-lstm", "GRU": "nbnlp-gru"}
 """The three architectures that the paper adds by hand and marks in its figures."""
 
 _MARKERS = {"RNN": "X", "LSTM": "^", "GRU": "o"}
+_MOST_LINEAR = 30
+"""Architectures in one bar of the histogram up to which its axis is not logarithmic."""
 _MOST_LOSS = 690.0
 """Beyond it a perplexity is too large for a number."""
 
@@ -53,27 +55,33 @@ def measures(benchmark: Benchmark) -> Finding:
         **{f"rank of {name}": float(ranks[place]) for name, place in marked.items()},
     }
 
+    unit, unit_name = time_unit(float(seconds.max()))
+    many, many_name = (1e6, "millions") if parameters.max() >= 1e6 else (1e3, "thousands")
+    times, sizes = seconds / unit, parameters / many
+
     def draw(figure: Any) -> None:
         scatter, histogram = figure.subplots(1, 2)
         high = float(np.quantile(perplexity, 0.95))
-        points = scatter.scatter(
-            seconds / 3600, parameters / 1e6, c=perplexity, s=14, cmap="viridis_r", vmax=high
-        )
+        points = scatter.scatter(times, sizes, c=perplexity, s=14, cmap="viridis_r", vmax=high)
         for name, place in marked.items():
             scatter.scatter(
-                seconds[place] / 3600, parameters[place] / 1e6, s=110, c=COLOURS[1],
-                marker=_MARKERS[name], edgecolor="black", linewidth=0.6, label=name,
+                times[place], sizes[place], s=110, c=COLOURS[1], marker=_MARKERS[name],
+                edgecolor="black", linewidth=0.6, label=name,
             )  # fmt: skip
-        scatter.set_xlabel("wall time, hours")
-        scatter.set_ylabel("parameters, millions")
+        scatter.set_xlabel(f"wall time, {unit_name}")
+        scatter.set_ylabel(f"parameters, {many_name}")
         figure.colorbar(points, ax=scatter, label="test perplexity", extend="max")
-        histogram.hist(
-            np.minimum(perplexity, high * 1.05), bins=40, color=COLOURS[0], alpha=0.8, log=True
+        counts, _, _ = histogram.hist(
+            np.minimum(perplexity, high * 1.05), bins=40, color=COLOURS[0], alpha=0.8
         )
+        if counts.max() > _MOST_LINEAR:
+            histogram.set_yscale("log")
+            histogram.set_ylim(bottom=0.5)
+        else:
+            histogram.yaxis.get_major_locator().set_params(integer=True)
         for number, (name, place) in enumerate(marked.items(), 1):
             value = perplexity[place]
             histogram.axvline(value, color=f"C{number}", linestyle="--", label=name)
-        histogram.set_ylim(bottom=0.5)
         histogram.set_xlabel("best test perplexity (the last bar has all above)")
         histogram.set_ylabel("architectures")
         if marked:
