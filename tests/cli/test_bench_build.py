@@ -90,6 +90,7 @@ def test_a_file_of_others_is_not_written_over(build):
     done = build("--cells", "1")
     assert done.code == 1
     assert "text.bench is there already" in done.err
+    assert not Path("text.bench.db").exists()
     assert Path("text.bench").read_text() == "mine"
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cellwright.cell.errors import UserError
 from cellwright.cli.bench.build_progress import shown
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.help import examples
@@ -148,6 +149,8 @@ def run(
     place = store or f"{target}.db"
     if not target.absolute().parent.is_dir():
         raise BenchError(f"{target}: there is no folder {target.parent}")
+    if store is None and target.exists() and not Path(place).exists():
+        raise _taken(target, place)  # before the store is made
     working = executor_by_name(executor, workers=workers, threads=threads, address=address)
     with working, open_store(place) as opened:
         _check_free(opened, building, target, place)
@@ -200,14 +203,19 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _check_free(store: Store, building: Building, target: Path, place: str) -> None:
     """Nobody's file is written over after hours of training."""
-    from cellwright.bench import BenchError
     from cellwright.run.store import has_study
 
     if target.exists() and not has_study(store, building.name):
-        raise BenchError(
-            f"{target} is there already, but {place} does not have its trainings; "
-            "choose another file, or remove it"
-        )
+        raise _taken(target, place)
+
+
+def _taken(target: Path, place: str) -> UserError:
+    from cellwright.bench import BenchError
+
+    return BenchError(
+        f"{target} is there already, but {place} does not have its trainings; "
+        "choose another file, or remove it"
+    )
 
 
 def _print_start(building: Building, place: str, slots: int) -> None:
