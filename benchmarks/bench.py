@@ -80,7 +80,7 @@ def opening(path: Path, times: int) -> tuple[float, float, float, float]:
 def calls_per_second(path: Path, calls: int, times: int) -> dict[str, float]:
     """Simulated calls in a second, through the Python interface, in one process: the best."""
     from cellwright.bench import Environment, Evaluator, load
-    from cellwright.search.trial import Trial
+    from cellwright.trials.trial import Trial
 
     benchmark = load(path)
     environment, evaluate = Environment(benchmark), Evaluator(benchmark)

@@ -24,8 +24,8 @@ import torch
 from cellwright.cell.listings import EssListing
 from cellwright.cell.listings.supernets import Listing
 from cellwright.data import Corpus, Vocabulary
-from cellwright.search.differentiable import DifferentiableSearch
-from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.search.gradient.search import DifferentiableSearch
+from cellwright.search.gradient.settings import DifferentiableSettings
 
 PLANTED = "identity"
 OTHERS = ("tanh", "relu", "sigmoid")

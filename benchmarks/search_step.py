@@ -23,11 +23,11 @@ from training_step import running_text
 from cellwright.data import Corpus, Vocabulary, load
 from cellwright.data.sources import is_here
 from cellwright.models import detach_state
-from cellwright.search.differentiable import DifferentiableSearch
-from cellwright.search.differentiable_settings import DifferentiableSettings
-from cellwright.search.reading import Texts
-from cellwright.search.records import SearchEpoch
-from cellwright.tasks.segments import even_segments
+from cellwright.search.gradient.reading import Texts
+from cellwright.search.gradient.records import SearchEpoch
+from cellwright.search.gradient.search import DifferentiableSearch
+from cellwright.search.gradient.settings import DifferentiableSettings
+from cellwright.tasks.language.segments import even_segments
 
 CONTENDERS = ("ours", "plain")
 """The search itself, and the same steps of the same supernet as DARTS' code writes them."""

@@ -29,14 +29,17 @@ sys.path.insert(0, str(HERE))
 from sqlalchemy import Connection, insert, update  # noqa: E402
 
 import cellwright as cw  # noqa: E402
-from cellwright.run.executors import (  # noqa: E402
+from cellwright.search.blackbox.ask_tell import Method, Trial, run  # noqa: E402
+from cellwright.search.blackbox.methods import method  # noqa: E402
+from cellwright.spaces import Enas  # noqa: E402
+from cellwright.trials.executors import (  # noqa: E402
     Call,
     Executor,
     InProcess,
     LocalProcesses,
     RayCluster,
 )
-from cellwright.run.store import (  # noqa: E402
+from cellwright.trials.store import (  # noqa: E402
     Store,
     best_trials,
     create_study,
@@ -48,12 +51,9 @@ from cellwright.run.store import (  # noqa: E402
     read_curves,
     read_ledger,
 )
-from cellwright.run.store.tables import attempts, cells, curves, studies, trials  # noqa: E402
-from cellwright.run.study import run_study  # noqa: E402
-from cellwright.search.ask_tell import Method, Trial, run  # noqa: E402
-from cellwright.search.methods import method  # noqa: E402
-from cellwright.search.trial import Outcome  # noqa: E402
-from cellwright.spaces import Enas  # noqa: E402
+from cellwright.trials.store.tables import attempts, cells, curves, studies, trials  # noqa: E402
+from cellwright.trials.study import run_study  # noqa: E402
+from cellwright.trials.trial import Outcome  # noqa: E402
 
 STORED = 100_000
 EPOCHS = 20

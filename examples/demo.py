@@ -18,27 +18,28 @@ from pathlib import Path
 import typer
 
 import cellwright as cw
+from cellwright.base.amounts import duration, memory
+from cellwright.base.errors import UserError
 from cellwright.cell.draw import svg
-from cellwright.cell.errors import UserError
-from cellwright.cell.figures import duration, memory
 from cellwright.cli.compare import train
 from cellwright.cli.search import one_shot
+from cellwright.compare.contenders import Contender, contender, draw
+from cellwright.compare.export import write_figures
+from cellwright.compare.plan import Plan, make_plan
+from cellwright.compare.results import Standing, named, standings
+from cellwright.compare.running import refuse_failures
+from cellwright.compare.statistics import Finding, difference
 from cellwright.data import load
-from cellwright.run import RunError, load_recipe
-from cellwright.run.comparison.contenders import Contender, contender, draw
-from cellwright.run.comparison.export import write_figures
-from cellwright.run.comparison.plan import Plan, make_plan
-from cellwright.run.comparison.report import CAPTION, add_cells, add_curves, add_runs
-from cellwright.run.comparison.results import Standing, named, standings
-from cellwright.run.comparison.running import refuse_failures
-from cellwright.run.comparison.statistics import Finding, difference
-from cellwright.run.comparison.words import HOW_COMPARED, compared, mean_text, number, remarks
-from cellwright.run.page import Page
-from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.report.comparison.page import CAPTION, add_cells, add_curves, add_runs
+from cellwright.report.comparison.words import HOW_COMPARED, compared, mean_text, number, remarks
+from cellwright.report.page import Page
+from cellwright.runs.errors import RunError
+from cellwright.runs.recipes import load_recipe
+from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.folder import SearchFolder
-from cellwright.search.recipes import load_search_recipe
+from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.spaces import space
-from cellwright.tasks.results import perplexity
+from cellwright.training.results import perplexity
 
 FOUND, LSTM = "found", "lstm"
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from run.comparison.figures import standing
+from compare.figures import standing
 
 INF = math.inf
 LOW, HIGH = [80.0, 80.2, 80.4], [100.0, 100.3, 100.1]

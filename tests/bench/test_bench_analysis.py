@@ -247,7 +247,7 @@ def test_a_folder_that_cannot_be_made(made, tmp_path):
 def test_a_missing_package_is_named(made, tmp_path, monkeypatch):
     import sys
 
-    from cellwright.cell.errors import UserError
+    from cellwright.base.errors import UserError
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UserError, match=r"matplotlib; pip install 'cellwright\[plots\]'"):

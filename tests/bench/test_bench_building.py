@@ -16,13 +16,14 @@ from cellwright.bench.building.method import Repeated
 from cellwright.bench.building.recording import run_of
 from cellwright.bench.runs import Architecture
 from cellwright.bench.synthetic import synthetic
-from cellwright.run import fresh_run, train
-from cellwright.run.executors import InProcess
-from cellwright.run.store import TrialRecord, find_study, list_trials, open_store
-from cellwright.run.study import StudyError
-from cellwright.search.trial import Outcome
+from cellwright.runs.run import fresh_run
+from cellwright.runs.runner import train
 from cellwright.spaces import Enas, NasBenchNlp
-from run.support import small_recipe, write_corpus
+from cellwright.trials.executors import InProcess
+from cellwright.trials.store import TrialRecord, find_study, list_trials, open_store
+from cellwright.trials.study import StudyError
+from cellwright.trials.trial import Outcome
+from runs.support import small_recipe, write_corpus
 
 ZOO = tuple(cw.zoo[name] for name in ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru"))
 

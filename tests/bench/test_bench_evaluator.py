@@ -20,8 +20,8 @@ from cellwright.bench import (
 from cellwright.bench.synthetic import synthetic
 from cellwright.cell import Cell, Node
 from cellwright.cell.zoo import zoo
-from cellwright.search.methods import method
-from cellwright.search.trial import Trial
+from cellwright.search.blackbox.methods import method
+from cellwright.trials.trial import Trial
 
 
 def trial(cell: str | Cell, fidelity: int, seed: int = 0) -> Trial:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from cellwright.base.errors import UserError
 from cellwright.bench import BenchError, pool_of
 from cellwright.bench.compare.entries import Entry, check_labels, entry, paper_entries
 from cellwright.bench.synthetic import synthetic
-from cellwright.cell.errors import UserError
-from cellwright.search.methods import METHODS
+from cellwright.search.blackbox.methods import METHODS
 
 
 def test_the_papers_methods_have_its_settings():

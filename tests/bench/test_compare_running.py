@@ -12,8 +12,8 @@ from cellwright.bench import BenchError, Benchmark, Evaluator, pool_of
 from cellwright.bench.compare.preparing import Table, check_tests, full_epochs
 from cellwright.bench.compare.running import Course, Step, pool_for, simulate
 from cellwright.cell.zoo import zoo
-from cellwright.search.ask_tell import Method
-from cellwright.search.trial import Trial
+from cellwright.search.blackbox.ask_tell import Method
+from cellwright.trials.trial import Trial
 
 IDLE = 3
 

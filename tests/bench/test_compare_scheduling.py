@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
+from cellwright.base.optional import MissingPackageError
 from cellwright.bench import BenchError, save
 from cellwright.bench.compare import preparing, scheduling
 from cellwright.bench.compare.entries import Entry
 from cellwright.bench.compare.preparing import prepare
-from cellwright.bench.compare.report import write_report
 from cellwright.bench.compare.scheduling import Comparison, compare
 from cellwright.bench.compare.summary import summarize
 from cellwright.bench.synthetic import synthetic
-from cellwright.cell.optional import MissingPackageError
+from cellwright.report.methods.page import write_report
 
 pytest.importorskip("scipy")
 

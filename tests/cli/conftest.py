@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cellwright.cli import app
-from run.support import SETTINGS, write_corpus
+from runs.support import SETTINGS, write_corpus
 
 SHORT = [word for setting in (*SETTINGS, "training.epochs=2") for word in ("--set", setting)]
 """Settings of a training that takes a moment."""

@@ -15,7 +15,7 @@ import pytest
 
 from cellwright.bench import load
 from cellwright.bench.synthetic import synthetic
-from run.support import SETTINGS
+from runs.support import SETTINGS
 
 SMALL = [word for setting in SETTINGS for word in ("--set", setting)]
 BUILD = ["bench", "build", "--data", "text", "--recipe", "laptop", *SMALL, "--epochs", "2"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cellwright.cli.compare_progress import Progress
-from cellwright.run.comparison.running import Event
+from cellwright.compare.running import Event
 from cli.conftest import SHORT
 
 

@@ -7,8 +7,8 @@ import math
 import re
 from pathlib import Path
 
-from cellwright.run import RunFolder
-from run.support import write_corpus
+from cellwright.runs.folder import RunFolder
+from runs.support import write_corpus
 
 
 def result(name: str):

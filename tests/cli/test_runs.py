@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.run import RunFolder
+from cellwright.runs.folder import RunFolder
 
 
 @pytest.fixture

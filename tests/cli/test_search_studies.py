@@ -12,9 +12,9 @@ import pytest
 from cellwright import Cell
 from cellwright.cli.search import study_progress
 from cellwright.cli.search.study_progress import SHOWN, Pace, drawn, failure_line, trial_line
-from cellwright.run.store import TrialRecord
-from cellwright.run.study import AttemptFailed, TrialFinished, TrialStarted
-from run.support import SETTINGS
+from cellwright.trials.store import TrialRecord
+from cellwright.trials.study import AttemptFailed, TrialFinished, TrialStarted
+from runs.support import SETTINGS
 
 TINY = [
     "--executor", "in-process",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.run.trained import load_trained
+from cellwright.runs.trained import load_trained
 
 PAIRS = "w1\tw2\t7\nw3\tW1\t2.5\nw2\tw2\t10\nw5\tw3\t4\nw1\tnowhere\t3\n"
 

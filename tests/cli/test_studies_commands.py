@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from cellwright import Cell
-from cellwright.run.executors import Call, InProcess
-from cellwright.run.store import create_study, open_store
-from cellwright.run.study import run_study
-from cellwright.search.methods import method
-from cellwright.search.trial import Outcome
+from cellwright.search.blackbox.methods import method
 from cellwright.spaces import Enas
+from cellwright.trials.executors import Call, InProcess
+from cellwright.trials.store import create_study, open_store
+from cellwright.trials.study import run_study
+from cellwright.trials.trial import Outcome
 
 HELPS = ["studies", "studies list", "studies show", "studies plot", "studies export"]
 
@@ -28,7 +28,7 @@ def study(folder: Path) -> Path:
     with open_store("studies.db") as store:
         for name, kind, trials in (("s", "local-search", 12), ("s-random", "random", 8)):
             search = method(kind, Enas(), epochs=4, seed=trials)
-            run_study(store, name, search, Call("run.evaluators:evaluate"), InProcess(),
+            run_study(store, name, search, Call("trials.evaluators:evaluate"), InProcess(),
                       trials=trials, read_outcome=Outcome.from_json)  # fmt: skip
         create_study(store, "empty", {"method": "random"}, {}, target=5)
     return folder / "studies.db"
@@ -68,7 +68,7 @@ def test_looking_does_not_import_torch(shell, study):
     for arguments in ("studies list", "studies show s"):
         outcome = shell(f"cellwright {arguments}", PYTHONPROFILEIMPORTTIME="1")
         imported = re.findall(r"\| +([\w.]+)$", outcome.err, re.MULTILINE)
-        assert "cellwright.run.store" in imported
+        assert "cellwright.trials.store" in imported
         assert "torch" not in imported
 
 

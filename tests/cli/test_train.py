@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from cellwright.cell.listings.supernets import darts_supernet
-from cellwright.run import RunFolder, recipe_names
-from cellwright.run.runner import Event
+from cellwright.runs.folder import RunFolder
+from cellwright.runs.recipes import recipe_names
+from cellwright.runs.runner import Event
 from cli.conftest import SHORT
 from cli.terminal import Terminal
-from run.support import outcome, write_corpus
+from runs.support import outcome, write_corpus
 
 EPOCH = re.compile(r"^ +(\d+)( +[\d.]+){3} +[\d.]+ s", re.MULTILINE)
 
@@ -234,7 +235,7 @@ def test_errors_are_a_line(run, monkeypatch, arguments: list[str], code: int, me
 
 
 def test_a_full_disk_says_how_to_go_on(short):
-    from run.support import largest_file
+    from runs.support import largest_file
 
     with largest_file(5000):
         done = short("gru", "--name", "full")

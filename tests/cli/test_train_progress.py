@@ -7,7 +7,7 @@ import math
 import pytest
 
 from cellwright.cli.train_progress import WINDOW, Pace, epoch_line
-from cellwright.tasks.results import EpochDone, EpochRecord, StepDone
+from cellwright.training.results import EpochDone, EpochRecord, StepDone
 
 
 def step(number: int, *, epoch: int = 1, steps: int = 10, loss: float = 5.0, second: float = 0.5):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cellwright import Cell
-from cellwright.search.ask_tell import Method, Outcome, Trial
+from cellwright.search.blackbox.ask_tell import Method, Outcome, Trial
 from cellwright.spaces import Pool, Space
 
 Evaluate = Callable[[Trial], Outcome]

@@ -7,13 +7,13 @@ import math
 import pytest
 import torch
 
+from cellwright.base.errors import UserError
 from cellwright.cell import CellError
-from cellwright.cell.errors import UserError
 from cellwright.cell.listings import DartsListing
 from cellwright.cell.listings.supernets import darts_supernet, ess_supernet
-from cellwright.search.architecture import Architecture
-from cellwright.search.choices import fix
-from cellwright.search.watching import watch
+from cellwright.search.gradient.architecture import Architecture
+from cellwright.search.gradient.choices import fix
+from cellwright.search.gradient.watching import watch
 
 
 def drawn(seed: int = 0) -> torch.Generator:

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from cellwright.search.bilevel import (
+from cellwright.search.gradient.bilevel import (
     Gradients,
     Step,
     descend,

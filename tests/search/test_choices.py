@@ -14,9 +14,9 @@ from cellwright.cell import CellError
 from cellwright.cell.listings import DartsListing, EssListing
 from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
 from cellwright.engine import Recurrent, WeightBank
-from cellwright.search.architecture import Architecture
-from cellwright.search.choices import fix, one_hot
-from cellwright.search.derive import Derived, copy_weights, derive
+from cellwright.search.gradient.architecture import Architecture
+from cellwright.search.gradient.choices import fix, one_hot
+from cellwright.search.gradient.derive import Derived, copy_weights, derive
 
 
 class Kind(NamedTuple):

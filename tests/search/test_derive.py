@@ -6,14 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
+from cellwright.base.errors import UserError
 from cellwright.cell import formats
-from cellwright.cell.errors import UserError
 from cellwright.cell.listings import DartsListing, EssListing, darts, ess
 from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
 from cellwright.engine import Recurrent
-from cellwright.search.architecture import Architecture
-from cellwright.search.choices import fix, one_hot
-from cellwright.search.derive import copy_weights, derive
+from cellwright.search.gradient.architecture import Architecture
+from cellwright.search.gradient.choices import fix, one_hot
+from cellwright.search.gradient.derive import copy_weights, derive
 
 OPS = ("none", "tanh", "relu")
 

@@ -11,16 +11,16 @@ import torch
 from texts import NO_DROPOUT, WORDS, corpus_of, small_corpus, small_settings
 from torch import Tensor
 
+from cellwright.base.seeds import seeded
 from cellwright.cell.listings import DartsListing, EssListing, ess
 from cellwright.engine import Recurrent
 from cellwright.models import build_language_model
-from cellwright.search.derive import copy_weights, derive
-from cellwright.search.differentiable import DifferentiableSearch
-from cellwright.search.reading import Reading, Texts
-from cellwright.search.records import SearchEpoch, SearchStep
-from cellwright.search.watching import watch
-from cellwright.tasks.seeds import seeded
-from cellwright.tasks.segments import Segment
+from cellwright.search.gradient.derive import copy_weights, derive
+from cellwright.search.gradient.reading import Reading, Texts
+from cellwright.search.gradient.records import SearchEpoch, SearchStep
+from cellwright.search.gradient.search import DifferentiableSearch
+from cellwright.search.gradient.watching import watch
+from cellwright.tasks.language.segments import Segment
 
 
 def search(seed: int = 0, backend: str = "auto", **changes: Any) -> DifferentiableSearch:

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from cellwright.cell.listings.darts import OPERATIONS
-from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.search.gradient.settings import DifferentiableSettings
 
 
 def of(**values: Any) -> DifferentiableSettings:

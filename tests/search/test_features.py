@@ -14,9 +14,9 @@ from synthetic import loss
 
 import cells
 from cellwright import Cell, Node, zoo
+from cellwright.base.optional import MissingPackageError, require
 from cellwright.cell import rename_nodes
-from cellwright.cell.optional import MissingPackageError, require
-from cellwright.search.features import Graph2Vec, draw_pool, graph2vec, words
+from cellwright.search.blackbox.features import Graph2Vec, draw_pool, graph2vec, words
 from cellwright.spaces import Enas, SettingError
 
 ROOT = Path(__file__).parents[2]
@@ -119,7 +119,7 @@ def test_vectors_are_the_same_in_every_process(some: list[Cell]) -> None:
     code = (
         "import numpy as np\n"
         "from cellwright import zoo\n"
-        "from cellwright.search.features import Graph2Vec\n"
+        "from cellwright.search.blackbox.features import Graph2Vec\n"
         "g = Graph2Vec([zoo[f'sentpair-{i}'] for i in range(1, 9)], epochs=5)\n"
         "print(g.features.tobytes().hex(), g(zoo['sentpair-20']).tobytes().hex())\n"
     )

@@ -12,14 +12,14 @@ from functools import cache, partial
 import pytest
 from synthetic import evaluate, loss, plain_pool, work
 
-from cellwright.search.aging_evolution import AgingEvolution
-from cellwright.search.ask_tell import Method, run
-from cellwright.search.bayesian_optimization import BayesianOptimization
-from cellwright.search.features import draw_pool
-from cellwright.search.local_search import LocalSearch
-from cellwright.search.random_search import RandomSearch
-from cellwright.search.smac_search import SmacSearch
-from cellwright.search.tpe import Tpe
+from cellwright.search.blackbox.aging_evolution import AgingEvolution
+from cellwright.search.blackbox.ask_tell import Method, run
+from cellwright.search.blackbox.bayesian_optimization import BayesianOptimization
+from cellwright.search.blackbox.features import draw_pool
+from cellwright.search.blackbox.local_search import LocalSearch
+from cellwright.search.blackbox.random_search import RandomSearch
+from cellwright.search.blackbox.smac_search import SmacSearch
+from cellwright.search.blackbox.tpe import Tpe
 from cellwright.spaces import Enas, Pool, Space
 
 SPACE = Enas(nodes=6)

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 from synthetic import described, evaluate, often_failing, plain_pool, work
 
-from cellwright.cell.errors import UserError
-from cellwright.search.aging_evolution import AgingEvolution
-from cellwright.search.ask_tell import Method, Outcome, SearchError, Trial, run
-from cellwright.search.asynchronous_hyperband import AsynchronousHyperband
-from cellwright.search.bayesian_optimization import BayesianOptimization
-from cellwright.search.hyperband import Hyperband
-from cellwright.search.local_search import LocalSearch
-from cellwright.search.methods import METHODS, method, restore
-from cellwright.search.random_search import RandomSearch
-from cellwright.search.smac_search import SmacSearch
-from cellwright.search.tpe import Tpe
+from cellwright.base.errors import UserError
+from cellwright.search.blackbox.aging_evolution import AgingEvolution
+from cellwright.search.blackbox.ask_tell import Method, Outcome, SearchError, Trial, run
+from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.blackbox.bayesian_optimization import BayesianOptimization
+from cellwright.search.blackbox.hyperband import Hyperband
+from cellwright.search.blackbox.local_search import LocalSearch
+from cellwright.search.blackbox.methods import METHODS, method, restore
+from cellwright.search.blackbox.random_search import RandomSearch
+from cellwright.search.blackbox.smac_search import SmacSearch
+from cellwright.search.blackbox.tpe import Tpe
 from cellwright.spaces import Enas, Fenas
 
 ENAS = Enas(nodes=4)

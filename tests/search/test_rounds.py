@@ -7,8 +7,8 @@ from typing import Any
 from texts import small_settings
 
 from cellwright.cell.listings import DartsListing
-from cellwright.search.records import SearchEpoch
-from cellwright.search.rounds import Phase, converged, next_phase
+from cellwright.search.gradient.records import SearchEpoch
+from cellwright.search.gradient.rounds import Phase, converged, next_phase
 
 BOTH = ("intra", "inter")
 A, B = (DartsListing.of([(op, 0)]) for op in ("tanh", "relu"))

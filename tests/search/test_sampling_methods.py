@@ -10,12 +10,12 @@ import pytest
 from synthetic import evaluate, loss, work
 
 from cellwright import zoo
-from cellwright.search.aging_evolution import AgingEvolution
-from cellwright.search.ask_tell import Method, Outcome, Trial, run
-from cellwright.search.asynchronous_hyperband import AsynchronousHyperband
-from cellwright.search.hyperband import Hyperband, brackets
-from cellwright.search.local_search import LocalSearch
-from cellwright.search.random_search import RandomSearch
+from cellwright.search.blackbox.aging_evolution import AgingEvolution
+from cellwright.search.blackbox.ask_tell import Method, Outcome, Trial, run
+from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.blackbox.hyperband import Hyperband, brackets
+from cellwright.search.blackbox.local_search import LocalSearch
+from cellwright.search.blackbox.random_search import RandomSearch
 from cellwright.spaces import Enas, Fenas, Pool, SpaceError
 
 ENAS = Enas(nodes=5)

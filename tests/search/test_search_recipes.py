@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from cellwright.data import KNOWN
-from cellwright.run import RecipeError, recipe_names, recipe_to_toml
-from cellwright.search.differentiable_settings import DifferentiableSettings
-from cellwright.search.recipes import SearchRecipe, load_search_recipe, search_recipe_names
+from cellwright.runs.errors import RecipeError
+from cellwright.runs.recipes import recipe_names, recipe_to_toml
+from cellwright.search.gradient.settings import DifferentiableSettings
+from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe, search_recipe_names
 from cellwright.search.sharing.settings import SharingSettings
 
 PAPERS = [

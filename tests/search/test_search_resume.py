@@ -10,9 +10,9 @@ import pytest
 import torch
 from texts import small_corpus, small_settings
 
-from cellwright.search.differentiable import DifferentiableSearch
-from cellwright.search.records import SearchEpoch, SearchStep
-from cellwright.tasks.snapshots import Snapshot
+from cellwright.search.gradient.records import SearchEpoch, SearchStep
+from cellwright.search.gradient.search import DifferentiableSearch
+from cellwright.training.snapshots import Snapshot
 
 JOINT = {"kind": "ess", "epochs": 9, "rounds": 2, "bptt": 14}
 CASES: dict[str, dict[str, Any]] = {

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cellwright.cell import CellError
 from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
-from cellwright.search.architecture import Architecture
+from cellwright.search.gradient.architecture import Architecture
 
 CASES = {
     f"{name} {nodes}": (make, nodes, softmax)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.data import Corpus, Vocabulary
-from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.search.gradient.settings import DifferentiableSettings
 
 WORDS = 7
 NO_DROPOUT = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cellwright import Cell
-from cellwright.cell.errors import UserError
+from cellwright.base.errors import UserError
 from cellwright.spaces import Enas, Pool, SpaceError
 
 ENAS = Enas(nodes=5)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from cellwright.data import load
 from cellwright.data.word_pairs import WordPairs
-from cellwright.tasks.similarity import (
+from cellwright.tasks.language.similarity import (
     Agreement,
     WordVectors,
     compare,
@@ -24,7 +24,7 @@ from cellwright.tasks.similarity import (
     ranks,
     spearman,
 )
-from cellwright.tasks.skip_gram import SkipGramSettings, skip_gram
+from cellwright.tasks.language.skip_gram import SkipGramSettings, skip_gram
 
 
 def pairs_of(*rows: tuple[str, str, float]) -> WordPairs:
@@ -175,7 +175,7 @@ def test_sgns_has_the_words_of_the_text(corpus):
 def test_sgns_is_the_same_in_every_process(corpus, tmp_path: Path):
     code = (
         "import hashlib, sys\nfrom cellwright.data import load\n"
-        "from cellwright.tasks.skip_gram import skip_gram\n"
+        "from cellwright.tasks.language.skip_gram import skip_gram\n"
         "print(hashlib.sha256(skip_gram(load(sys.argv[1]), 6).vectors.tobytes()).hexdigest())"
     )
     found = {

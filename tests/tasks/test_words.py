@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cellwright.data import Vocabulary
-from cellwright.tasks.measuring import Measured
-from cellwright.tasks.words import (
+from cellwright.tasks.language.measuring import Measured
+from cellwright.tasks.language.words import (
     WordLosses,
     WordsError,
     by_frequency,
@@ -115,7 +115,7 @@ def test_the_losses_of_a_model_are_those_of_its_words(corpus):
     from cellwright import zoo
     from cellwright.data import batchify
     from cellwright.models import OneLayerSettings, build_language_model
-    from cellwright.tasks.measuring import segment_losses, text_losses
+    from cellwright.tasks.language.measuring import segment_losses, text_losses
 
     vocabulary = corpus.vocabulary
     model = build_language_model(OneLayerSettings(hidden=6), zoo["gru"], len(vocabulary))

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from cellwright.base.errors import shown
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Integers, Texts, starts_of
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES, Architecture
-from cellwright.cell.errors import shown
 
 LOG_PERPLEXITY = "log perplexity"
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.bench.columns import Floats, Integers, Texts, padded
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES, Architecture, Run
 from cellwright.cell import Cell, CellError
-from cellwright.cell.errors import did_you_mean, shown
 
 _MOST_PARSED = 5000
 """How many cells are kept once they are parsed: searches ask for the same ones again and again."""

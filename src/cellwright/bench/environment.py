@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cellwright.base.errors import shown
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
 from cellwright.bench.prefixes import accumulated, prefixes, python_array
 from cellwright.bench.runs import CURVES, STATUSES, Run
 from cellwright.cell import Cell
-from cellwright.cell.errors import shown
 
 Key = int | str | Cell
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellwright.cell.errors import UserError
+from cellwright.base.errors import UserError
 
 
 class BenchError(UserError):

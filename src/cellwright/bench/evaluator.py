@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from cellwright.base.errors import shown
 from cellwright.bench.benchmark import Benchmark, UnknownArchitectureError
 from cellwright.bench.columns import Floats
 from cellwright.bench.environment import Environment
@@ -18,9 +19,8 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.pool import trained
 from cellwright.bench.surrogate import Surrogate
 from cellwright.cell import Cell
-from cellwright.cell.errors import shown
-from cellwright.search.trial import OK, Outcome, Trial
 from cellwright.spaces import Pool
+from cellwright.trials.trial import OK, Outcome, Trial
 
 Missing = Callable[[Cell], int]
 """Stands in for a cell that the table does not have: the number of an architecture of the
@@ -39,7 +39,7 @@ class Evaluator:
     """Evaluates trials on a table.
 
     >>> from cellwright.bench import Architecture, Run, assemble
-    >>> from cellwright.search.trial import Trial
+    >>> from cellwright.trials.trial import Trial
     >>> from cellwright import zoo
     >>> run = Run(valid=[6.0, 5.5], test=[5.9, 5.4], train=[6.1, 5.3], seconds=[10, 11])
     >>> evaluate = Evaluator(assemble([Architecture("gru", zoo["gru"], [run])], title="toy"))

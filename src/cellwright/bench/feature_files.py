@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
+from cellwright.base.errors import shown
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
-from cellwright.cell.errors import shown
 
 MOST_BYTES = 2**30
 

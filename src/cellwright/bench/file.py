@@ -31,11 +31,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.errors import shown
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Texts
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES
-from cellwright.cell.errors import shown
 
 FORMAT = "cellwright-bench/1"
 
@@ -67,7 +67,7 @@ def save(benchmark: Benchmark, path: str | Path) -> Path:
     """Write a benchmark into one file, whole: a reader finds the old file or the new one."""
     from safetensors.numpy import save as encoded
 
-    from cellwright.run.files import write_whole
+    from cellwright.base.files import write_whole
 
     columns: Columns = {name: getattr(benchmark, name) for name in _NUMBERS}
     for name in _TEXTS:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from cellwright.base.errors import UserError
 from cellwright.bench.assembling import assemble
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.documents import Document, documents
@@ -15,7 +16,6 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.logs import Logged, read_log
 from cellwright.bench.runs import Architecture, Run
 from cellwright.cell import Cell
-from cellwright.cell.errors import UserError
 
 Watch = Callable[[int], None]
 

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from cellwright.base.errors import shown
 from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import STATUSES, Run
 from cellwright.cell import Cell
-from cellwright.cell.errors import shown
 from cellwright.cell.formats import cellwright_json
 from cellwright.cell.listings import nas_bench_nlp
 

@@ -12,7 +12,7 @@ from cellwright.bench.errors import BenchError
 from cellwright.spaces import Pool
 
 if TYPE_CHECKING:
-    from cellwright.search.features import Graph2Vec
+    from cellwright.search.blackbox.features import Graph2Vec
 
 
 def pool_of(benchmark: Benchmark, features: Floats | None = None, distance: str = "cosine") -> Pool:
@@ -40,7 +40,7 @@ def embedding(benchmark: Benchmark, dimensions: int = 10, *, seed: int = 0) -> G
         dimensions: of a vector; 10 and 50 in the paper.
         seed: decides everything.
     """
-    from cellwright.search.features import Graph2Vec
+    from cellwright.search.blackbox.features import Graph2Vec
 
     cells = [benchmark.cell(number) for number in range(len(benchmark))]
     return Graph2Vec(cells, dimensions, seed=seed)

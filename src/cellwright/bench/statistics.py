@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from cellwright.base.optional import require
 from cellwright.bench.columns import Floats, Integers
-from cellwright.cell.optional import require
 
 
 def correlations(a: Floats, b: Floats) -> dict[str, float]:

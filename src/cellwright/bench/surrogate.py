@@ -16,13 +16,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.optional import require
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats, Integers
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import Run
 from cellwright.bench.statistics import determination, roc_area
 from cellwright.bench.trees import Predict, fit_trees
-from cellwright.cell.optional import require
 
 _LOSSES = ("train", "valid", "test")
 _FEWEST = 10

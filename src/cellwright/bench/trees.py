@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cellwright.base.optional import require
 from cellwright.bench.columns import Floats
-from cellwright.cell.optional import require
 
 _MANY = 10_000
 """With fewer examples, threads wait for each other longer than they work."""

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Node
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.names import MAX_HISTORY, MAX_STATES, is_node_name, parse_input
 from cellwright.cell.ops import OPS
 

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Cell, Node
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.listings import EnasListing, darts, enas, fenas, nas_bench_nlp
 from cellwright.cell.listings.published import (
     DARTS_V1,

@@ -18,9 +18,9 @@ from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN
 
 if TYPE_CHECKING:
-    from cellwright.run.comparison.contenders import Contender
-    from cellwright.run.comparison.plan import Plan
-    from cellwright.run.comparison.results import Standing
+    from cellwright.compare.contenders import Contender
+    from cellwright.compare.plan import Plan
+    from cellwright.compare.results import Standing
 
 EXAMPLES = examples(
     ("a small training, whose recipe is used below", TRAIN[1]),
@@ -84,10 +84,10 @@ def run(
     there, also after a crash, to the same figures; it trains only what is
     missing. Cells and seeds may be added; other settings need another folder.
     """
-    from cellwright.run.comparison.plan import make_plan
-    from cellwright.run.comparison.report import write_report
-    from cellwright.run.comparison.results import standings
-    from cellwright.run.comparison.running import refuse_failures
+    from cellwright.compare.plan import make_plan
+    from cellwright.compare.results import standings
+    from cellwright.compare.running import refuse_failures
+    from cellwright.report.comparison.page import write_report
 
     contenders = _contenders(names or [], random or [], random_seed)
     if not contenders:
@@ -109,7 +109,7 @@ def run(
 
 
 def _contenders(names: list[str], random: list[str], seed: int) -> list[Contender]:
-    from cellwright.run.comparison.contenders import contender, random_contenders
+    from cellwright.compare.contenders import contender, random_contenders
 
     found = []
     for loaded in sources.load(names):
@@ -124,9 +124,9 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
 def train(plan: Plan, workers: int | None = None) -> list[str]:
     """Do the trainings of a comparison that are missing, and show how they go; what failed."""
     from cellwright.cli.compare_progress import shown
-    from cellwright.run import Stopped
-    from cellwright.run.comparison.running import missing, train_all
-    from cellwright.run.executors.executor import cores
+    from cellwright.compare.running import missing, train_all
+    from cellwright.runs.errors import Stopped
+    from cellwright.trials.executors.executor import cores
 
     todo, total = len(missing(plan)), len(plan.runs)
     what = f"{count(len(plan.contenders), 'cell')}, {count(len(plan.seeds), 'seed')}"
@@ -155,8 +155,8 @@ def _print_stop(line: str) -> None:
 
 def print_standings(plan: Plan, found: list[Standing]) -> None:
     """The table, the outcome in words, and what there is to know about both."""
-    from cellwright.run.comparison.report import NUMERIC, table
-    from cellwright.run.comparison.words import outcome, remarks
+    from cellwright.report.comparison.page import NUMERIC, table
+    from cellwright.report.comparison.words import outcome, remarks
 
     header, rows = table(found)
     shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))

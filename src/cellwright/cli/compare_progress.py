@@ -16,8 +16,8 @@ from cellwright.cli.figures import clock, duration, perplexity
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
-    from cellwright.run.comparison.plan import Plan
-    from cellwright.run.comparison.running import Event
+    from cellwright.compare.plan import Plan
+    from cellwright.compare.running import Event
 
     Watch = Callable[[Event | None], None]
 
@@ -120,7 +120,7 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
     """Show the trainings on standard output; what is yielded takes the events."""
     from rich.live import Live
 
-    from cellwright.run.comparison.results import standing
+    from cellwright.compare.results import standing
 
     console = stdout()
     before: dict[Key, float] = {}

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from cellwright.cell.errors import UserError
+from cellwright.base.errors import UserError
 from cellwright.cli.help import Group
 from cellwright.cli.output import printable, stderr
 

@@ -17,7 +17,7 @@ from cellwright.cli.output import emit_json, printable, stderr, stdout, write_wh
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 if TYPE_CHECKING:
-    from cellwright.run.trained import Evaluation, Watch
+    from cellwright.runs.trained import Evaluation, Watch
 
 EXAMPLES = examples(
     TRAIN,
@@ -106,7 +106,7 @@ def _evaluate(
 ) -> Evaluation:
     """A run on a text; on the very same words as the first one, if there is one."""
     from cellwright.cli.data.progress import bar
-    from cellwright.run.trained import check_same_words, evaluate, load_trained, text_for
+    from cellwright.runs.trained import check_same_words, evaluate, load_trained, text_for
 
     with bar() as progress:
         trained = load_trained(run, runs=runs, data=data, progress=progress)
@@ -152,8 +152,8 @@ def _document(found: Evaluation, other: Evaluation | None) -> dict[str, Any]:
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:
-    from cellwright.tasks import results
-    from cellwright.tasks.words import by_frequency
+    from cellwright.tasks.language.words import by_frequency
+    from cellwright.training import results
 
     info = found.trained.folder.info
     return {
@@ -182,7 +182,7 @@ def _figures(found: Evaluation) -> dict[str, Any]:
 
 
 def _words(found: Evaluation) -> list[dict[str, Any]]:
-    from cellwright.tasks.words import most_frequent
+    from cellwright.tasks.language.words import most_frequent
 
     words = found.words
     return [

@@ -11,7 +11,7 @@ from cellwright.cli.figures import duration, loss, perplexity, share
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
-    from cellwright.run.trained import Evaluation
+    from cellwright.runs.trained import Evaluation
 
 BY_FREQUENCY = "by how often the training text has a word"
 
@@ -46,7 +46,7 @@ def _text(found: Evaluation) -> str:
 
 def print_classes(found: Evaluation) -> None:
     """Losses by the words' counts in the training text."""
-    from cellwright.tasks.words import by_frequency
+    from cellwright.tasks.language.words import by_frequency
 
     words = found.words
     table = _table("in training", "words", "here", "of text", "loss", "of loss")
@@ -64,7 +64,7 @@ def print_classes(found: Evaluation) -> None:
 
 def print_costliest(found: Evaluation, top: int) -> None:
     """The words that make up most of the loss."""
-    from cellwright.tasks.words import costliest
+    from cellwright.tasks.language.words import costliest
 
     words = found.words
     table = _table("word", "in training", "here", "loss", "of loss")
@@ -98,7 +98,7 @@ def print_both(found: Evaluation, other: Evaluation) -> None:
 
 def print_compared_classes(found: Evaluation, other: Evaluation) -> None:
     """Two models' losses by the words' counts in the training text."""
-    from cellwright.tasks.words import by_frequency
+    from cellwright.tasks.language.words import by_frequency
 
     whole = found.words.losses.sum() - other.words.losses.sum()
     columns = ("here", "of text", "loss", "against", "difference", "of change")
@@ -120,7 +120,7 @@ def print_compared_classes(found: Evaluation, other: Evaluation) -> None:
 
 def print_compared_words(found: Evaluation, other: Evaluation, top: int, least: int) -> None:
     """Two models' losses for some words (ESS, Table 3)."""
-    from cellwright.tasks.words import differences, most_frequent, most_improved
+    from cellwright.tasks.language.words import differences, most_frequent, most_improved
 
     change = differences(found.words, other.words)
     frequent = most_frequent(found.words, top)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cellwright.cell.figures import clock as clock
-from cellwright.cell.figures import duration as duration
-from cellwright.cell.figures import memory as memory
+from cellwright.base.amounts import clock as clock
+from cellwright.base.amounts import duration as duration
+from cellwright.base.amounts import memory as memory
 
 
 def jsonable(value: Any) -> Any:

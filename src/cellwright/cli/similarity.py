@@ -19,8 +19,8 @@ from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
 
 if TYPE_CHECKING:
     from cellwright.data.word_pairs import WordPairs
-    from cellwright.run.similarity import Row, Watch
-    from cellwright.tasks.similarity import Agreement, Similarity
+    from cellwright.runs.word_similarity import Row, Watch
+    from cellwright.tasks.language.similarity import Agreement, Similarity
 
 EXAMPLES = examples(
     TRAIN,
@@ -79,10 +79,10 @@ def run(
     trained on each text. Needs gensim: pip install 'cellwright\\[search]'.
     """
     from cellwright.data.word_pairs import KNOWN_PAIRS, load_pairs
-    from cellwright.run.drawing import picture_kind
-    from cellwright.run.similarity import similarities
-    from cellwright.run.similarity_plots import draw_similarities
-    from cellwright.tasks.skip_gram import SkipGramSettings
+    from cellwright.report.drawing import picture_kind
+    from cellwright.report.similarity_plots import draw_similarities
+    from cellwright.runs.word_similarity import similarities
+    from cellwright.tasks.language.skip_gram import SkipGramSettings
 
     if plot is not None:
         picture_kind(plot)
@@ -109,7 +109,7 @@ def run(
 
 
 def _loaded(names: list[str], runs: Path) -> Iterator[Any]:
-    from cellwright.run.trained import load_trained
+    from cellwright.runs.trained import load_trained
 
     for name in dict.fromkeys(names):
         yield load_trained(name, runs=runs)

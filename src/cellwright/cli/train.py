@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from cellwright.base.errors import UserError
 from cellwright.cell import Cell
-from cellwright.cell.errors import UserError
 from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import duration, loss, memory, perplexity
@@ -19,8 +19,10 @@ from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.runs.options import SECOND, TRAIN, command
 
 if TYPE_CHECKING:
-    from cellwright.run import Recipe, Run, RunFolder
-    from cellwright.tasks import EpochDone, Result, StepDone
+    from cellwright.runs.folder import RunFolder
+    from cellwright.runs.recipes import Recipe
+    from cellwright.runs.run import Run
+    from cellwright.training.results import EpochDone, Result, StepDone
 
 EXAMPLES = examples(
     ("the recipes that come with cellwright", "cellwright train --list-recipes"),
@@ -111,7 +113,7 @@ def _one_cell(name: str) -> Cell:
 
 def _reopened(path: str, runs: Path) -> Run:
     from cellwright.cli.data.progress import bar
-    from cellwright.run import reopen
+    from cellwright.runs.run import reopen
 
     with bar() as progress:
         run = reopen(path, runs=runs, progress=progress)
@@ -132,7 +134,7 @@ def _fresh(
     threads: int | None,
 ) -> Run:
     from cellwright.cli.data.progress import bar
-    from cellwright.run import fresh_run
+    from cellwright.runs.run import fresh_run
 
     path = None if name is None else named(out, name)
     with bar() as progress:
@@ -149,8 +151,8 @@ def chosen_recipe(
 ) -> Recipe:
     """The recipe that was named, or else one for a text of this size."""
     from cellwright.data import load
-    from cellwright.run import load_recipe
-    from cellwright.run.laptop import laptop_recipe
+    from cellwright.runs.laptop import laptop_recipe
+    from cellwright.runs.recipes import load_recipe
 
     if recipe is not None:
         return load_recipe(recipe, settings)
@@ -175,8 +177,9 @@ def named(out: Path, name: str) -> Path:
 
 def _train(run: Run, tensorboard: bool, checkpoint_every: float, *, resumed: bool) -> None:
     from cellwright.cli.train_progress import shown
-    from cellwright.run import RunError, Stopped, train
-    from cellwright.run.curves import curve_of
+    from cellwright.runs.curves import curve_of
+    from cellwright.runs.errors import RunError, Stopped
+    from cellwright.runs.runner import train
 
     folder = run.folder
     _print_start(folder, resumed)
@@ -209,7 +212,7 @@ def _train(run: Run, tensorboard: bool, checkpoint_every: float, *, resumed: boo
 
 
 def _where(latest: list[StepDone | EpochDone]) -> str:
-    from cellwright.tasks.results import EpochDone
+    from cellwright.training.results import EpochDone
 
     if not latest:
         return "before the first step"
@@ -223,7 +226,7 @@ def _where(latest: list[StepDone | EpochDone]) -> str:
 
 
 def _print_recipes() -> None:
-    from cellwright.run import load_recipe, recipe_names
+    from cellwright.runs.recipes import load_recipe, recipe_names
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("recipe", style="cyan", no_wrap=True)

@@ -17,7 +17,7 @@ from cellwright.cli.figures import clock, duration, perplexity
 from cellwright.cli.output import stdout
 
 if TYPE_CHECKING:
-    from cellwright.tasks.results import EpochDone, EpochRecord, StepDone
+    from cellwright.training.results import EpochDone, EpochRecord, StepDone
 
     Event = StepDone | EpochDone
     Watch = Callable[[Event], None]
@@ -115,7 +115,7 @@ def shown(epochs: int, earlier: Sequence[EpochRecord] = ()) -> Iterator[Watch]:
     """
     from rich.live import Live
 
-    from cellwright.tasks.results import EpochDone
+    from cellwright.training.results import EpochDone
 
     console = stdout()
     pace, due = Pace(epochs, earlier), 0.0

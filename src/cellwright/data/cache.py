@@ -20,9 +20,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.errors import reason
+from cellwright.base.locks import exclusive
+from cellwright.base.progress import Progress
 from cellwright.data import places
-from cellwright.data.errors import DataError, Progress, reason
-from cellwright.data.locks import exclusive
+from cellwright.data.errors import DataError
 from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum, write_synced
 from cellwright.data.sources import PARTS, Source, Text
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.progress import Progress
 from cellwright.data import cache
-from cellwright.data.errors import Progress
 from cellwright.data.registry import KNOWN, Known
 from cellwright.data.sources import PARTS, Source, locate
 from cellwright.data.vocabulary import Vocabulary, from_text

@@ -11,8 +11,10 @@ import os
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from cellwright.data.errors import DataError, Progress, reason
-from cellwright.data.locks import exclusive
+from cellwright.base.errors import reason
+from cellwright.base.locks import exclusive
+from cellwright.base.progress import Progress
+from cellwright.data.errors import DataError
 
 MOST_BYTES = 4 * 2**30
 """The largest download."""

@@ -10,10 +10,11 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from cellwright.cell.errors import did_you_mean
+from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.progress import Progress
 from cellwright.data import builtin, places
 from cellwright.data.download import download
-from cellwright.data.errors import DataError, Progress, reason
+from cellwright.data.errors import DataError
 from cellwright.data.prepare import write_synced
 from cellwright.data.registry import KNOWN, Known
 from cellwright.data.sources import locate

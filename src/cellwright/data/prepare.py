@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -24,7 +23,10 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from cellwright.data.errors import DataError, Progress, reason
+from cellwright.base.errors import reason
+from cellwright.base.files import sync
+from cellwright.base.progress import Progress
+from cellwright.data.errors import DataError
 from cellwright.data.reading import pieces
 from cellwright.data.sources import PARTS, Source, Stamp, Text
 from cellwright.data.vocabulary import UNK, to_text
@@ -196,12 +198,6 @@ def write_synced(path: Path, data: bytes) -> None:
     with open(path, "xb") as file:
         file.write(data)
         sync(file)
-
-
-def sync(file: BinaryIO) -> None:
-    """Wait until the disk has what was written to a file."""
-    file.flush()
-    os.fsync(file.fileno())
 
 
 def _read_at(file: BinaryIO, at: int, size: int) -> bytes:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from cellwright.data.errors import DataError, reason
+from cellwright.base.errors import reason
+from cellwright.data.errors import DataError
 from cellwright.data.sources import Text
 from cellwright.data.vocabulary import EOS
 

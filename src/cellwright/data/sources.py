@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from cellwright.cell.errors import did_you_mean
+from cellwright.base.errors import did_you_mean, reason
 from cellwright.data import builtin, places
-from cellwright.data.errors import DataError, reason
+from cellwright.data.errors import DataError
 from cellwright.data.registry import KNOWN
 
 PARTS = ("train", "valid", "test")

@@ -17,8 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from cellwright.data.errors import DataError, Progress, reason
-from cellwright.data.prepare import sync
+from cellwright.base.errors import reason
+from cellwright.base.files import sync
+from cellwright.base.progress import Progress
+from cellwright.data.errors import DataError
 from cellwright.data.sources import find_parts
 
 MOST_BYTES = 8 * 2**30

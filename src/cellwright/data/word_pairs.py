@@ -17,9 +17,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cellwright.cell.errors import did_you_mean
+from cellwright.base.errors import did_you_mean, reason
 from cellwright.data import places
-from cellwright.data.errors import DataError, reason
+from cellwright.data.errors import DataError
 
 KNOWN_PAIRS = {"wordsim353": "wordsim353.tsv", "simlex999": "simlex999.txt"}
 """The sets that gensim ships, with their file names."""

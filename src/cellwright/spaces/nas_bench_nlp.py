@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from cellwright.base.errors import shown
 from cellwright.cell import Cell, CellError, Node
-from cellwright.cell.errors import shown
 from cellwright.cell.listings.nas_bench_nlp import lift
 from cellwright.spaces.settings import SettingError, check_count
 from cellwright.spaces.space import Space, different, pick, require

@@ -9,7 +9,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from cellwright.cell.errors import UserError, did_you_mean, shown
+from cellwright.base.errors import UserError, did_you_mean, shown
 from cellwright.cell.listings._graph import MOST_NODES
 
 Kind = TypeVar("Kind")

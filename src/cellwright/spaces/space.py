@@ -11,8 +11,8 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from cellwright.base.errors import UserError
 from cellwright.cell import Cell, CellError
-from cellwright.cell.errors import UserError
 from cellwright.cell.zoo import zoo
 
 Value = str | int | float

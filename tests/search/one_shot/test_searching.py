@@ -15,11 +15,11 @@ import torch
 from dying import Ends
 
 from cellwright.cell import Cell
-from cellwright.run.errors import RunError, Stopped
+from cellwright.runs.errors import RunError, Stopped
 from cellwright.search.one_shot.folder import SearchFolder, check_seeds
+from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import Candidate, choose, run_search
-from cellwright.search.recipes import SearchRecipe, load_search_recipe
-from run.support import write_corpus
+from runs.support import write_corpus
 
 SMALL = (
     "search.nodes=2",

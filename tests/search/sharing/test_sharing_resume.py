@@ -12,7 +12,7 @@ from sharing_cases import sharing_search
 
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.records import SharingEpoch, SharingStep
-from cellwright.tasks.snapshots import Snapshot
+from cellwright.training.snapshots import Snapshot
 
 RANDOM = {"kind": "random-sharing"}
 CASES: dict[str, dict[str, Any]] = {

@@ -16,7 +16,7 @@ from cellwright.data.errors import DataError
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.records import SharingEpoch, SharingStep
 from cellwright.search.sharing.selection import Selection
-from cellwright.tasks.measuring import text_losses
+from cellwright.tasks.language.measuring import text_losses
 
 
 def ended(**changes: object) -> tuple[SharingSearch, list[SharingStep], list[SharingEpoch]]:

@@ -17,11 +17,11 @@ from sharing_cases import (
 )
 
 import cellwright as cw
+from cellwright.base.seeds import seed_for, seeded
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
 from cellwright.search.sharing.children import Children, child_cell, uniform_listing
 from cellwright.search.sharing.enas import SharingSearch
-from cellwright.tasks.seeds import seed_for, seeded
 
 ONE = EnasListing("tanh", ((0, "relu"), (0, "identity"), (2, "sigmoid")))
 OTHER = EnasListing("relu", ((0, "tanh"), (1, "tanh"), (2, "tanh")))

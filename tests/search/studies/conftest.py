@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.run.store import open_store
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
-from run.support import SETTINGS, write_corpus
+from cellwright.trials.store import open_store
+from runs.support import SETTINGS, write_corpus
 
 CHILD = [f"child.{setting}" for setting in SETTINGS if "epochs" not in setting]
 

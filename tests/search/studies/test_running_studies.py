@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from cellwright.cell.errors import UserError
-from cellwright.run.executors import ExecutorError, InProcess, LocalProcesses
-from cellwright.run.store import Store, find_study, list_trials, read_ledger
-from cellwright.run.study import StudyError, StudyStopped, TrialFinished
-from cellwright.run.trial_files import checkpoint_numbers
+from cellwright.base.errors import UserError
 from cellwright.search.studies.baseline import baseline_of, compare, read_baseline, run_baseline
 from cellwright.search.studies.start import make_executor, prepare, run_prepared
+from cellwright.trials.checkpoint_files import checkpoint_numbers
+from cellwright.trials.executors import ExecutorError, InProcess, LocalProcesses
+from cellwright.trials.store import Store, find_study, list_trials, read_ledger
+from cellwright.trials.study import StudyError, StudyStopped, TrialFinished
 
 
 def trials_of(store: Store, name: str) -> list[tuple[Any, ...]]:
@@ -147,7 +147,7 @@ def test_by_seconds(recipe, store):
 def test_nobody_wins_without_values(store):
     from dataclasses import replace
 
-    from cellwright.run.store import create_study
+    from cellwright.trials.store import create_study
 
     empty = read_ledger(store, create_study(store, "e", {"method": "random"}, {}))
     assert (empty.trials, empty.epochs, empty.wall, empty.value) == (0, 0, 0.0, None)

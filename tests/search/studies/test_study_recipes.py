@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from cellwright.run import RecipeError
-from cellwright.search.methods import METHODS
+from cellwright.runs.errors import RecipeError
+from cellwright.search.blackbox.methods import METHODS
 from cellwright.search.studies.recipes import load_study_recipe, study_recipe_names
 
 MISTAKES = {

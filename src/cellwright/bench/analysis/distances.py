@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from cellwright.base.optional import require
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
 from cellwright.cell import Cell
-from cellwright.cell.optional import require
-from cellwright.run.drawing import COLOURS
+from cellwright.report.drawing import COLOURS
 
 Watch = Callable[[int, int], None]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellwright.base.files import write_whole
 from cellwright.bench.errors import BenchError
 from cellwright.bench.export import to_csv
-from cellwright.run import drawing
-from cellwright.run.files import write_whole
+from cellwright.report import drawing
 
 
 @dataclass(frozen=True)

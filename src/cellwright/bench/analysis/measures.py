@@ -12,7 +12,7 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.statistics import correlations, positions
 from cellwright.bench.summary import of_architectures
 from cellwright.cell.zoo import zoo
-from cellwright.run.drawing import COLOURS, time_unit
+from cellwright.report.drawing import COLOURS, time_unit
 
 BASELINES = {"RNN": "nbnlp-rnn", "LSTM": "nbnlp-lstm", "GRU": "nbnlp-gru"}
 """The three architectures that the paper adds by hand and marks in its figures."""

@@ -22,10 +22,11 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, Architecture
 from cellwright.cell import Cell
 from cellwright.data import KNOWN, load
-from cellwright.run.executors import Call, Executor
-from cellwright.run.fingerprint import fingerprint
-from cellwright.run.recipes import Recipe
-from cellwright.run.store import (
+from cellwright.data.fingerprint import fingerprint
+from cellwright.runs.recipes import Recipe
+from cellwright.spaces import Pool, Space
+from cellwright.trials.executors import Call, Executor
+from cellwright.trials.store import (
     Overview,
     Store,
     find_study,
@@ -33,12 +34,11 @@ from cellwright.run.store import (
     list_trials,
     read_curves,
 )
-from cellwright.run.study import run_study
-from cellwright.run.study.events import AttemptFailed, Event, TrialFinished
-from cellwright.search.trial import Outcome
-from cellwright.spaces import Pool, Space
+from cellwright.trials.study import run_study
+from cellwright.trials.study.events import AttemptFailed, Event, TrialFinished
+from cellwright.trials.trial import Outcome
 
-EVALUATOR = "cellwright.run.trials:train_trial"
+EVALUATOR = "cellwright.trials.evaluator:train_trial"
 
 
 @dataclass(frozen=True)

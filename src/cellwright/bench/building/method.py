@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from cellwright.cell import Cell
-from cellwright.search.ask_tell import Method
-from cellwright.search.trial import Trial
+from cellwright.search.blackbox.ask_tell import Method
 from cellwright.spaces.settings import check_count, check_flag
+from cellwright.trials.trial import Trial
 
 _TRIES = 1000
 _TRIES_FOR_EACH = 50

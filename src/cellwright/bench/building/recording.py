@@ -10,7 +10,7 @@ import numpy as np
 
 from cellwright.bench.columns import Floats
 from cellwright.bench.runs import CURVES, Run
-from cellwright.run.store import TrialRecord
+from cellwright.trials.store import TrialRecord
 
 Curve = Sequence[float | None]
 

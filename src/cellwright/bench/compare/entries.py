@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from cellwright.base.errors import did_you_mean
 from cellwright.bench.errors import BenchError
-from cellwright.cell.errors import did_you_mean
-from cellwright.search.ask_tell import Method, SequentialMethod
-from cellwright.search.methods import METHODS, method
+from cellwright.search.blackbox.ask_tell import Method, SequentialMethod
+from cellwright.search.blackbox.methods import METHODS, method
 from cellwright.spaces import Space
 
 FULL, SHORT = 50, 10

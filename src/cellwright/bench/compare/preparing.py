@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from cellwright.base.errors import UserError
+from cellwright.base.optional import MissingPackageError
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.compare.entries import Entry, check_labels, entry, paper_entries
 from cellwright.bench.compare.running import pool_for
@@ -20,8 +22,6 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.file import load, save
 from cellwright.bench.pool import embedding
 from cellwright.bench.prefixes import prefixes
-from cellwright.cell.errors import UserError
-from cellwright.cell.optional import MissingPackageError
 
 PAPER_HOURS = 1000.0
 """The simulated time of a search in the paper."""

@@ -17,7 +17,7 @@ from cellwright.bench.compare.entries import Entry
 from cellwright.bench.evaluator import Evaluator
 from cellwright.bench.file import load
 from cellwright.bench.pool import trained
-from cellwright.search.ask_tell import Method
+from cellwright.search.blackbox.ask_tell import Method
 from cellwright.spaces import Pool
 
 End = Literal["budget", "finished", "idle"]

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from cellwright.base.files import write_whole
 from cellwright.bench.compare.entries import Entry
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.running import Course, pool_for
 from cellwright.bench.errors import BenchError
-from cellwright.run.executors import Call, Ended, Executor, Job, LocalProcesses
-from cellwright.run.files import write_whole
+from cellwright.trials.executors import Call, Ended, Executor, Job, LocalProcesses
 
 _VERSION = 1
 _WAIT = 1.0

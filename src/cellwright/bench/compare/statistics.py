@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cellwright.base.optional import require
 from cellwright.bench.columns import Floats
 from cellwright.bench.compare.running import Step
-from cellwright.cell.optional import require
 
 LEVEL = 0.95
 """Of all intervals."""

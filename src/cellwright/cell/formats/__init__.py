@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Cell
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.formats import (
     cellwright_json,
     darts_genotype,

@@ -22,8 +22,9 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Cell, Node
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.formats.format import Format
 from cellwright.cell.names import parse_input
 

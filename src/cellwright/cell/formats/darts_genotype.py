@@ -13,8 +13,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Cell
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.formats.format import Format
 from cellwright.cell.listings import darts
 from cellwright.cell.listings._graph import MOST_NODES

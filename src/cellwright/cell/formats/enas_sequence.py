@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import re
 
+from cellwright.base.errors import shown
 from cellwright.cell.cell import Cell
-from cellwright.cell.errors import CellError, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.formats.format import Format
 from cellwright.cell.listings import enas
 

@@ -12,8 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from cellwright.base.errors import shown
 from cellwright.cell.cell import Cell
-from cellwright.cell.errors import CellError, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.formats.cellwright_json import load
 from cellwright.cell.formats.format import Format
 from cellwright.cell.listings import nas_bench_nlp

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Cell, Node
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 
 ACTIVATIONS = ("tanh", "relu", "sigmoid", "identity")
 """The activations that ENAS, DARTS, ESS and FENAS choose from."""

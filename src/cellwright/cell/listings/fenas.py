@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cellwright.base.errors import shown
 from cellwright.cell.cell import Cell
-from cellwright.cell.errors import CellError, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.listings._graph import (
     ACTIVATIONS,
     MOST_NODES,

@@ -12,8 +12,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Cell, Node
-from cellwright.cell.errors import CellError, did_you_mean, shown
+from cellwright.cell.errors import CellError
 from cellwright.cell.listings._graph import Structure
 from cellwright.cell.names import MAX_STATES, is_node_name, parse_input
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellwright.cell.errors import UserError, did_you_mean
+from cellwright.base.errors import UserError, did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File
 from cellwright.cli.help import examples
 from cellwright.cli.output import printable, stderr, stdout

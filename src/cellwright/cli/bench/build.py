@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cellwright.cell.errors import UserError
+from cellwright.base.errors import UserError
 from cellwright.cli.bench.build_progress import shown
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.help import examples
@@ -17,8 +17,8 @@ from cellwright.cli.output import count, file_stem, printable, stderr, stdout
 
 if TYPE_CHECKING:
     from cellwright.bench.building import Building
-    from cellwright.run.recipes import Recipe
-    from cellwright.run.store import Store
+    from cellwright.runs.recipes import Recipe
+    from cellwright.trials.store import Store
 
 EXAMPLES = examples(
     (
@@ -127,10 +127,10 @@ def run(
     """
     from cellwright.bench import BenchError, save
     from cellwright.bench.building import build, collect
-    from cellwright.run.executors.choosing import executor_by_name
-    from cellwright.run.recipes import load_recipe
-    from cellwright.run.store import open_store
-    from cellwright.run.study import StudyStopped
+    from cellwright.runs.recipes import load_recipe
+    from cellwright.trials.executors.choosing import executor_by_name
+    from cellwright.trials.store import open_store
+    from cellwright.trials.study import StudyStopped
 
     how = load_recipe(recipe, settings or [])
     if data is not None:
@@ -203,7 +203,7 @@ def _setting(text: str) -> tuple[str, Any]:
 
 def _check_free(store: Store, building: Building, target: Path, place: str) -> None:
     """Nobody's file is written over after hours of training."""
-    from cellwright.run.store import has_study
+    from cellwright.trials.store import has_study
 
     if target.exists() and not has_study(store, building.name):
         raise _taken(target, place)

@@ -41,7 +41,7 @@ def shown() -> Iterator[Watch]:
 
 def described(now: BuildProgress) -> str:
     """A line for what has just happened; empty where nothing is worth one."""
-    from cellwright.run.study.events import AttemptFailed, TrialFinished
+    from cellwright.trials.study.events import AttemptFailed, TrialFinished
 
     event = now.event
     if event is None:

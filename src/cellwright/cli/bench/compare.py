@@ -95,13 +95,13 @@ def run(
     Finished searches are kept in the folder: the same command goes on after
     Ctrl-C, and more seeds or methods only run what is new.
     """
-    from cellwright.bench.compare.report import write_report
     from cellwright.bench.compare.summary import summarize
+    from cellwright.report.methods.page import write_report
 
     if hours is not None and not (math.isfinite(hours) and hours > 0):
         raise typer.BadParameter(f"--hours must be more than 0, not {hours:g}")
     if pictures:
-        from cellwright.run.drawing import matplotlib
+        from cellwright.report.drawing import matplotlib
 
         matplotlib()  # says that it is missing before minutes of work, not after
     comparison = _compare(file, method, seeds, hours, output, workers, all_runs, idle)
@@ -129,7 +129,7 @@ def _compare(
 
     from cellwright.bench.compare.preparing import prepare
     from cellwright.bench.compare.scheduling import compare
-    from cellwright.run.executors.executor import cores
+    from cellwright.trials.executors.executor import cores
 
     console = stderr()
     table, entries, left_out = prepare(file, method, output, single_run=not all_runs)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cellwright.cell.errors import did_you_mean
+from cellwright.base.errors import did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit, printable, stdout
@@ -41,10 +41,10 @@ def run(
     Numbers keep all their digits: logs come back from 'bench import' as they
     were. A cell that is no NAS-Bench-NLP recipe is written as cellwright JSON.
     """
+    from cellwright.base.files import write_whole
     from cellwright.bench import load
     from cellwright.bench.export import EXPORTS
     from cellwright.cli.output import encoded
-    from cellwright.run.files import write_whole
 
     if what not in EXPORTS:
         hint = did_you_mean(what, EXPORTS) or f"; there are {', '.join(EXPORTS)}"

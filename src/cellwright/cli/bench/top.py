@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from cellwright.cell.errors import did_you_mean
+from cellwright.base.errors import did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
 from cellwright.cli.figures import jsonable, loss, perplexity
 from cellwright.cli.help import examples

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from cellwright.base.errors import did_you_mean
 from cellwright.cell import CellError
-from cellwright.cell.errors import did_you_mean
 
 _CELLS_HELP = "Names from the zoo, files, folders, zip files, or - for standard input."
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from cellwright.base.progress import Progress
 from cellwright.cli.output import stderr
-from cellwright.data.errors import Progress
 
 
 @contextmanager

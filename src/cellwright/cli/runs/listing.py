@@ -9,13 +9,14 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from cellwright.base.errors import FileError
 from cellwright.cli.figures import duration, jsonable, perplexity
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN, Json
 
 if TYPE_CHECKING:
-    from cellwright.run import RunFolder
+    from cellwright.runs.folder import RunFolder
 
 EXAMPLES = examples(
     TRAIN,
@@ -39,7 +40,8 @@ def run(
     Valid and test are perplexities of the epoch that validated best. A run that
     is stopped or killed goes on with 'cellwright train --resume RUN'.
     """
-    from cellwright.run import RunError, list_runs
+    from cellwright.runs.errors import RunError
+    from cellwright.runs.listing import list_runs
 
     if not folder.is_dir():
         raise RunError(
@@ -51,7 +53,7 @@ def run(
     for entry in found.runs:
         try:
             rows.append(_row(entry))
-        except RunError as error:
+        except FileError as error:
             skipped[entry.path] = str(error)
     if as_json:
         emit_json(jsonable(rows))
@@ -62,8 +64,8 @@ def run(
 
 
 def _row(entry: RunFolder) -> dict[str, Any]:
-    from cellwright.run.curves import curve_of
-    from cellwright.tasks.results import best_of
+    from cellwright.runs.curves import curve_of
+    from cellwright.training.results import best_of
 
     info, curve = entry.info, curve_of(entry)
     best = best_of(curve)

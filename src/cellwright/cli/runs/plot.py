@@ -45,10 +45,10 @@ def run(
     perplexities are far apart. Needs matplotlib: pip install
     'cellwright\\[plots]'.
     """
-    from cellwright.run import RunFolder
-    from cellwright.run.curves import curve_of
-    from cellwright.run.drawing import KINDS
-    from cellwright.run.plots import Curve, draw_curves
+    from cellwright.report.drawing import KINDS
+    from cellwright.report.run_plots import Curve, draw_curves
+    from cellwright.runs.curves import curve_of
+    from cellwright.runs.folder import RunFolder
 
     if output.suffix.lower().removeprefix(".") not in KINDS:
         raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")

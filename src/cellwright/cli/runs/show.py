@@ -17,8 +17,8 @@ from cellwright.cli.output import count, emit_json, printable, stdout
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Json, Runs, command
 
 if TYPE_CHECKING:
-    from cellwright.run import RunFolder
-    from cellwright.tasks.results import EpochRecord, Result
+    from cellwright.runs.folder import RunFolder
+    from cellwright.training.results import EpochRecord, Result
 
 EXAMPLES = examples(
     TRAIN,
@@ -45,8 +45,8 @@ def run(
     logarithmic scale. Of a long curve some epochs are shown, the best and the
     last among them.
     """
-    from cellwright.run import RunFolder
-    from cellwright.run.curves import curve_of
+    from cellwright.runs.curves import curve_of
+    from cellwright.runs.folder import RunFolder
 
     folder = RunFolder.open(run, runs)
     curve, result = curve_of(folder), folder.result()
@@ -83,7 +83,7 @@ def _document(
 def _facts(
     folder: RunFolder, curve: Sequence[EpochRecord], result: Result | None
 ) -> list[tuple[str, str]]:
-    from cellwright.tasks.results import best_of
+    from cellwright.training.results import best_of
 
     info = folder.info
     first, *counts = info.data.description.splitlines()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import typer
 from rich.table import Table
 
-from cellwright.cell.errors import UserError
+from cellwright.base.errors import UserError
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import duration, memory, perplexity
 from cellwright.cli.output import count, printable, stderr, stdout
@@ -19,8 +19,8 @@ from cellwright.cli.search.progress import shown
 from cellwright.search.one_shot.searching import Watcher
 
 if TYPE_CHECKING:
-    from cellwright.run.folder import RunFolder
-    from cellwright.run.runner import Event
+    from cellwright.runs.folder import RunFolder
+    from cellwright.runs.runner import Event
     from cellwright.search.one_shot.folder import SearchFolder, SeedFolder
     from cellwright.search.one_shot.kinds import Epoch, Step
     from cellwright.search.one_shot.searching import Candidate
@@ -41,7 +41,7 @@ def start(
     from cellwright.cli.data.progress import bar
     from cellwright.cli.train import named
     from cellwright.search.one_shot.folder import SearchFolder
-    from cellwright.search.recipes import load_search_recipe
+    from cellwright.search.one_shot.recipes import load_search_recipe
 
     chosen = load_search_recipe(recipe, settings)
     path = None if name is None else named(out, name)
@@ -69,7 +69,7 @@ def go_on(path: str, out: Path, checkpoint_every: float) -> None:
 
 
 def _run(folder: SearchFolder, checkpoint_every: float, *, resumed: bool) -> None:
-    from cellwright.run.errors import RunError, Stopped
+    from cellwright.runs.errors import RunError, Stopped
     from cellwright.search.one_shot.searching import run_search
 
     _print_start(folder, resumed)
@@ -101,7 +101,7 @@ class _Shown(Watcher):
     @contextmanager
     def retraining(self, folder: RunFolder, resumed: bool) -> Iterator[Callable[[Event], None]]:
         from cellwright.cli import train_progress
-        from cellwright.run.curves import curve_of
+        from cellwright.runs.curves import curve_of
 
         info = folder.info
         line = f"\nwhat seed {info.seed} found, trained {'on' if resumed else 'from scratch'}"

@@ -119,7 +119,7 @@ def most_epochs(settings: Any) -> int | None:
 def _choices(epoch: Any) -> dict[str, str]:
     from dataclasses import asdict
 
-    from cellwright.search.one_shot.pictures import choices_of
+    from cellwright.report.search_pictures import choices_of
 
     return choices_of(asdict(epoch.listing))
 

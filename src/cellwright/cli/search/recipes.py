@@ -6,8 +6,8 @@ import contextlib
 from pathlib import Path
 from typing import Any
 
-from cellwright.cell.errors import did_you_mean, shown
-from cellwright.run.errors import RecipeError
+from cellwright.base.errors import did_you_mean, shown
+from cellwright.runs.errors import RecipeError
 
 
 def is_study(wanted: str) -> bool:
@@ -23,7 +23,7 @@ def is_study(wanted: str) -> bool:
 
 def described() -> list[tuple[str, str, str]]:
     """Name, data and purpose of every recipe that comes with cellwright."""
-    from cellwright.search.recipes import load_search_recipe, search_recipe_names
+    from cellwright.search.one_shot.recipes import load_search_recipe, search_recipe_names
     from cellwright.search.studies.recipes import load_study_recipe, study_recipe_names
 
     recipes: list[Any] = [load_search_recipe(name) for name in search_recipe_names()]
@@ -32,7 +32,7 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> bool:
-    from cellwright.search.recipes import search_recipe_names
+    from cellwright.search.one_shot.recipes import search_recipe_names
     from cellwright.search.studies.recipes import study_recipe_names
 
     one_shot, studies = search_recipe_names(), study_recipe_names()
@@ -55,7 +55,7 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
 
 
 def _table(path: Path) -> dict[str, Any]:
-    from cellwright.run.recipes import read_table
+    from cellwright.runs.recipes import read_table
 
     with contextlib.suppress(RecipeError):
         return read_table(path, str(path))

@@ -18,11 +18,11 @@ from cellwright.cli.search.study_progress import SHOWN, shown
 from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
 
 if TYPE_CHECKING:
-    from cellwright.run.executors import Executor
-    from cellwright.run.store import Ledger, Overview, Store, TrialRecord
-    from cellwright.run.study import Event
     from cellwright.search.studies.recipes import StudyRecipe
     from cellwright.search.studies.start import Prepared
+    from cellwright.trials.executors import Executor
+    from cellwright.trials.store import Ledger, Overview, Store, TrialRecord
+    from cellwright.trials.study import Event
 
 STORE = "studies.db"
 """Where studies are kept unless said."""
@@ -46,9 +46,9 @@ def run_study_command(
 ) -> None:
     """Work on a study until it has its trials, and then, if wanted, on its random search."""
     from cellwright.cli.data.progress import bar
-    from cellwright.run.store import open_store
-    from cellwright.run.study import StudyStopped
     from cellwright.search.studies.start import make_executor, prepare
+    from cellwright.trials.store import open_store
+    from cellwright.trials.study import StudyStopped
 
     with bar() as progress:
         prepared = prepare(recipe, seed, name=name, threads=threads, progress=progress)
@@ -68,9 +68,9 @@ def run_study_command(
 def _work(
     prepared: Prepared, store: Store, executor: Executor, trials: int | None, baseline: bool
 ) -> None:
-    from cellwright.run.store import find_study, read_ledger
     from cellwright.search.studies.baseline import SUFFIX, run_baseline
     from cellwright.search.studies.start import run_prepared
+    from cellwright.trials.store import find_study, read_ledger
 
     target = prepared.recipe.trials if trials is None else trials
     _print_start(prepared, store, executor, target)
@@ -110,7 +110,7 @@ class _Turns:
 @contextmanager
 def _shown(store: Store, name: str, target: int) -> Iterator[Callable[[Event], None]]:
     """Show a study, which may not be there yet."""
-    from cellwright.run.store import best_trials, find_study, has_study, overview
+    from cellwright.trials.store import best_trials, find_study, has_study, overview
 
     def look() -> tuple[Any, list[TrialRecord]]:
         if not has_study(store, name):
@@ -134,7 +134,7 @@ class _Nothing:
 
 
 def _print_start(prepared: Prepared, store: Store, executor: Executor, target: int) -> None:
-    from cellwright.run.store import find_study, has_study, overview
+    from cellwright.trials.store import find_study, has_study, overview
 
     recipe, method = prepared.recipe, prepared.method
     what = f"{prepared.name}: {method.name} over {recipe.space.kind} on {Path(recipe.data).name}"
@@ -153,7 +153,7 @@ def _print_start(prepared: Prepared, store: Store, executor: Executor, target: i
 
 
 def _print_stop(store: Store, prepared: Prepared, place: str | None) -> None:
-    from cellwright.run.store import find_study, has_study, overview
+    from cellwright.trials.store import find_study, has_study, overview
 
     ended = 0
     if has_study(store, prepared.name):
@@ -165,8 +165,8 @@ def _print_stop(store: Store, prepared: Prepared, place: str | None) -> None:
 
 
 def _print_found(store: Store, prepared: Prepared, place: str | None) -> None:
-    from cellwright.run.store import best_trials, find_study, read_ledger
     from cellwright.search.studies.baseline import compare, read_baseline
+    from cellwright.trials.store import best_trials, find_study, read_ledger
 
     console, study = stdout(), find_study(store, prepared.name)
     ledger = read_ledger(store, study)
@@ -212,7 +212,7 @@ def _next(
 
 def _write_found(store: Store, prepared: Prepared, ledger: Ledger, random: Ledger | None) -> Path:
     """Write the best cell, its picture and the ledger into the study's folder."""
-    from cellwright.run.store import read_cell
+    from cellwright.trials.store import read_cell
 
     assert ledger.best is not None
     folder = FOUND / file_stem(prepared.name, "study")

@@ -17,8 +17,8 @@ from cellwright.cli.output import printable, stdout
 from cellwright.cli.studies.tables import NONE, best_table, value_name, value_of
 
 if TYPE_CHECKING:
-    from cellwright.run.store import Overview, TrialRecord
-    from cellwright.run.study import AttemptFailed, Event, TrialFinished
+    from cellwright.trials.store import Overview, TrialRecord
+    from cellwright.trials.study import AttemptFailed, Event, TrialFinished
 
     Look = Callable[[], tuple[Overview, list[TrialRecord]]]
 
@@ -58,7 +58,7 @@ class Pace:
 
     def add(self, event: Event) -> None:
         """Take in an event of this driver."""
-        from cellwright.run.study import TrialFinished, TrialStarted
+        from cellwright.trials.study import TrialFinished, TrialStarted
 
         with self._lock:
             if isinstance(event, TrialStarted):
@@ -115,7 +115,7 @@ def shown(look: Look, target: int, nats: bool) -> Iterator[Callable[[Event], Non
     """Show a study on standard output; what is yielded takes its events."""
     from rich.live import Live
 
-    from cellwright.run.study import AttemptFailed, TrialFinished
+    from cellwright.trials.study import AttemptFailed, TrialFinished
 
     console = stdout()
     pace = Pace(look, target)

@@ -48,7 +48,7 @@ def run(
     Times are seconds since 1970, losses nats per word. Parquet needs pyarrow:
     pip install 'cellwright\\[parquet]'.
     """  # fmt: skip
-    from cellwright.run.store import export_study, find_study, open_store
+    from cellwright.trials.store import export_study, find_study, open_store
 
     path = output
     if path is None:

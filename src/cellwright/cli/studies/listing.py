@@ -13,7 +13,7 @@ from cellwright.cli.studies.options import SEARCH, Json, Place
 from cellwright.cli.studies.tables import NONE, value_of
 
 if TYPE_CHECKING:
-    from cellwright.run.store import Overview
+    from cellwright.trials.store import Overview
 
 EXAMPLES = examples(
     SEARCH,
@@ -29,8 +29,8 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     Values are validation perplexities where a study trained language models. A
     study that is not complete goes on with the command that began it.
     """
-    from cellwright.run.store import open_store, overviews
     from cellwright.search.studies.start import trains_language_models
+    from cellwright.trials.store import open_store, overviews
 
     with open_store(store, create=False) as opened:
         found = overviews(opened)

@@ -37,11 +37,11 @@ def run(
     cost, where a study has one, is drawn beside it. Needs matplotlib: pip
     install 'cellwright\\[plots]'.
     """
-    from cellwright.run.drawing import KINDS
-    from cellwright.run.store import find_study, has_study, open_store
-    from cellwright.run.study_plots import draw_studies, read_series
+    from cellwright.report.drawing import KINDS
+    from cellwright.report.study_plots import draw_studies, read_series
     from cellwright.search.studies.baseline import SUFFIX
     from cellwright.search.studies.start import trains_language_models
+    from cellwright.trials.store import find_study, has_study, open_store
 
     if output.suffix.lower().removeprefix(".") not in KINDS:
         raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")

@@ -18,7 +18,7 @@ from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
 from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
 
 if TYPE_CHECKING:
-    from cellwright.run.store import Ledger, Overview, TrialRecord
+    from cellwright.trials.store import Ledger, Overview, TrialRecord
 
 EXAMPLES = examples(
     SEARCH,
@@ -46,16 +46,16 @@ def run(
     Trial time is the wall clock's of all attempts together; wall time is how
     long at least one was under way.
     """
-    from cellwright.run.store import (
+    from cellwright.search.studies.baseline import read_baseline
+    from cellwright.search.studies.start import trains_language_models
+    from cellwright.trials.store import (
         StoreError,
         best_trials,
         find_study,
         open_store,
         read_cell,
     )
-    from cellwright.run.store.ledger import overview_and_ledger
-    from cellwright.search.studies.baseline import read_baseline
-    from cellwright.search.studies.start import trains_language_models
+    from cellwright.trials.store.ledger import overview_and_ledger
 
     with open_store(store, create=False) as opened:
         study = find_study(opened, name)

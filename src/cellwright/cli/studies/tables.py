@@ -11,8 +11,8 @@ from cellwright.cli.figures import duration, loss, memory, perplexity
 from cellwright.cli.output import count
 
 if TYPE_CHECKING:
-    from cellwright.run.store import Ledger, TrialRecord
     from cellwright.search.studies.baseline import Verdict
+    from cellwright.trials.store import Ledger, TrialRecord
 
 NONE = "–"
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from cellwright.base.errors import refused
+from cellwright.base.files import write_whole
 from cellwright.cell import Cell, CellError
 from cellwright.cell.listings import EnasListing, enas
-from cellwright.run.errors import RunError, refused
-from cellwright.run.files import write_whole
-from cellwright.search.records import listing_of, lowered
+from cellwright.runs.errors import RunError
+from cellwright.search.gradient.records import listing_of, lowered
 
 
 def listed_cell(listing: Mapping[str, Any], name: str = "") -> Cell:

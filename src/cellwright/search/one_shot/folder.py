@@ -30,20 +30,20 @@ from typing import Any, ClassVar, Literal
 
 import torch
 
+from cellwright.base.errors import refused, shown
+from cellwright.base.files import write_whole
+from cellwright.base.json_values import dumps, loads
+from cellwright.base.progress import Progress
 from cellwright.cell import Cell
-from cellwright.cell.errors import shown
 from cellwright.data import KNOWN, Corpus, load
-from cellwright.data.errors import Progress
-from cellwright.run.errors import RunError, refused
-from cellwright.run.files import write_whole
-from cellwright.run.folder import RunFolder
-from cellwright.run.info import WorkInfo, describe_data
-from cellwright.run.json_values import dumps, loads
-from cellwright.run.recipes import recipe_to_toml
-from cellwright.run.work_folder import RESULT, WorkFolder
+from cellwright.runs.errors import RunError
+from cellwright.runs.folder import RunFolder
+from cellwright.runs.info import WorkInfo, describe_data
+from cellwright.runs.recipes import recipe_to_toml
+from cellwright.runs.work_folder import RESULT, WorkFolder
 from cellwright.search.one_shot.cells import read_cell, write_cell
 from cellwright.search.one_shot.kinds import Found
-from cellwright.search.recipes import SearchRecipe
+from cellwright.search.one_shot.recipes import SearchRecipe
 
 SEARCHES = Path("searches")
 """Where searches are, unless said."""
@@ -201,6 +201,6 @@ def read_figures(path: Path) -> dict[str, Any]:
 
 def corpus_for(folder: SearchFolder, progress: Progress | None = None) -> Corpus:
     """The text that a search was made with; an error if it is another one now."""
-    from cellwright.run.start import corpus_of
+    from cellwright.runs.run import corpus_of
 
     return corpus_of(folder, progress)

@@ -1,6 +1,6 @@
 """What all one-shot searches have in common, and which object a recipe's settings mean.
 
-DARTS, I-DARTS and ESS (`cellwright.search.differentiable`), ENAS and random search with shared
+DARTS, I-DARTS and ESS (`cellwright.search.gradient.search`), ENAS and random search with shared
 weights (`cellwright.search.sharing`) are such searches.
 """
 
@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 from cellwright.cell import Cell
 from cellwright.data import Corpus
-from cellwright.run.runner import AnyEvent, Work
-from cellwright.search.differentiable_settings import DifferentiableSettings
+from cellwright.runs.runner import AnyEvent, Work
+from cellwright.search.gradient.settings import DifferentiableSettings
 
 
 class Step(AnyEvent, Protocol):
@@ -96,7 +96,7 @@ Search = Work[Step | Epoch, Found]
 def make_search(settings: Any, corpus: Corpus, seed: int, backend: str = "auto") -> Search:
     """The search that the settings mean, before its first step."""
     if isinstance(settings, DifferentiableSettings):
-        from cellwright.search.differentiable import DifferentiableSearch
+        from cellwright.search.gradient.search import DifferentiableSearch
 
         return DifferentiableSearch(corpus, settings, seed, backend)
     from cellwright.search.sharing.enas import SharingSearch

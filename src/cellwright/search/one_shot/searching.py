@@ -11,17 +11,18 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cellwright.base.errors import UserError
+from cellwright.base.files import write_whole
+from cellwright.base.json_values import dumps
+from cellwright.base.locks import training_lock
+from cellwright.base.progress import Progress
 from cellwright.cell import Cell
-from cellwright.cell.errors import UserError
 from cellwright.data import Corpus
-from cellwright.data.errors import Progress
-from cellwright.run.files import write_whole
-from cellwright.run.folder import RunFolder
-from cellwright.run.json_values import dumps
-from cellwright.run.locks import training_lock
-from cellwright.run.recipes import Recipe, load_recipe
-from cellwright.run.runner import Event, train, work_in
-from cellwright.run.start import Run, fresh_run, reopen
+from cellwright.report.search_pictures import draw_search
+from cellwright.runs.folder import RunFolder
+from cellwright.runs.recipes import Recipe, load_recipe
+from cellwright.runs.run import Run, fresh_run, reopen
+from cellwright.runs.runner import Event, train, work_in
 from cellwright.search.one_shot.cells import write_cell
 from cellwright.search.one_shot.folder import (
     FOUND,
@@ -31,7 +32,6 @@ from cellwright.search.one_shot.folder import (
     corpus_for,
 )
 from cellwright.search.one_shot.kinds import Epoch, Step, make_search
-from cellwright.search.one_shot.pictures import draw_search
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cellwright.base.memory import peak_memory
+from cellwright.base.seeds import seed_for, seeded
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
 from cellwright.data import Corpus, batchify
 from cellwright.models.language_model import detach_state
-from cellwright.search.bilevel import Gradients, descend, of_weights
+from cellwright.search.gradient.bilevel import Gradients, descend, of_weights
 from cellwright.search.sharing.children import Children, uniform_listing
 from cellwright.search.sharing.controller import Controller, moved_baseline, policy_loss
 from cellwright.search.sharing.records import Part, SharingEpoch, SharingResult, SharingStep
@@ -31,12 +33,10 @@ from cellwright.search.sharing.selection import Selection
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.search.sharing.validation import Validation
 from cellwright.spaces.space import pick
-from cellwright.tasks.language_model import make_optimizer
-from cellwright.tasks.measuring import words_of
-from cellwright.tasks.results import Status, peak_memory, perplexity
-from cellwright.tasks.seeds import seed_for, seeded
-from cellwright.tasks.segments import Segment, training_segments
-from cellwright.tasks.snapshots import (
+from cellwright.tasks.language.measuring import words_of
+from cellwright.tasks.language.segments import Segment, training_segments
+from cellwright.training.results import Status, perplexity
+from cellwright.training.snapshots import (
     Snapshot,
     flat_state,
     optimizer_tensors,
@@ -45,6 +45,7 @@ from cellwright.tasks.snapshots import (
     state_like,
     without_prefix,
 )
+from cellwright.training.training import make_optimizer
 
 
 class SharingSearch:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from cellwright.cell import Cell
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.tasks.results import Status, perplexity
+from cellwright.training.results import Status, perplexity
 
 Part = Literal["weights", "controller", "candidates"]
 """What a step was for."""

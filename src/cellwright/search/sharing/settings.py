@@ -13,9 +13,9 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from cellwright.cell.listings.enas import OPERATIONS
 from cellwright.models.settings import OneLayerSettings, Rate, Size, Strength
-from cellwright.search.differentiable_settings import NotNegative, Positive, as_tuple
+from cellwright.search.gradient.settings import NotNegative, Positive, as_tuple
 from cellwright.spaces.enas import Enas
-from cellwright.tasks.settings import TrainingSettings
+from cellwright.training.settings import TrainingSettings
 
 KINDS: Mapping[str, Mapping[str, Any]] = {
     # ENAS: 2000 steps of the controller an epoch; 10 cells at the end (ENAS-pairs section 3.4).

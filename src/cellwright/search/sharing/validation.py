@@ -10,8 +10,8 @@ from cellwright.cell.listings import EnasListing
 from cellwright.data import Corpus, batchify
 from cellwright.search.sharing.children import Children
 from cellwright.search.sharing.settings import SharingSettings
-from cellwright.tasks.measuring import Tokens, text_losses
-from cellwright.tasks.segments import Segment, even_segments
+from cellwright.tasks.language.measuring import Tokens, text_losses
+from cellwright.tasks.language.segments import Segment, even_segments
 
 
 class Validation:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from cellwright.run.executors import Executor
-from cellwright.run.store import Ledger, Store, find_study, has_study, read_ledger
-from cellwright.run.study.driver import Watch
-from cellwright.search.methods import method
+from cellwright.search.blackbox.methods import method
 from cellwright.search.studies.recipes import MethodSettings
 from cellwright.search.studies.start import Prepared, run_prepared
+from cellwright.trials.executors import Executor
+from cellwright.trials.store import Ledger, Store, find_study, has_study, read_ledger
+from cellwright.trials.study.driver import Watch
 
 SUFFIX = "-random"
 """Behind the name of a study, the name of its random search."""

@@ -10,14 +10,14 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.run.store import Store, find_study, list_trials
-from cellwright.run.study import Event, TrialFinished
-from cellwright.run.study.driver import Watch
-from cellwright.run.trial_files import remove_checkpoints
-from cellwright.search.ask_tell import Method
-from cellwright.search.asynchronous_hyperband import AsynchronousHyperband
-from cellwright.search.hyperband import Hyperband, brackets
+from cellwright.search.blackbox.ask_tell import Method
+from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.blackbox.hyperband import Hyperband, brackets
 from cellwright.search.studies.start import Prepared
+from cellwright.trials.checkpoint_files import remove_checkpoints
+from cellwright.trials.store import Store, find_study, list_trials
+from cellwright.trials.study import Event, TrialFinished
+from cellwright.trials.study.driver import Watch
 
 
 class Pruner:
@@ -61,7 +61,7 @@ class Pruner:
 def places(method: Method, bracket: int, rung: int, trials: int) -> int:
     """How many trials of a rung go on at most, in a study of so many trials.
 
-    >>> from cellwright.search.methods import method
+    >>> from cellwright.search.blackbox.methods import method
     >>> from cellwright.spaces import Enas
     >>> places(method("hyperband", Enas(), epochs=9, eta=3), 0, 0, 100)
     3

@@ -19,7 +19,7 @@
     [child.model]
     hidden = 32
 
-They are read as those for trainings are (`cellwright.run.recipes`). A trial is trained as the
+They are read as those for trainings are (`cellwright.runs.recipes`). A trial is trained as the
 recipe that `training` names says, but for the settings under `child`, and for as many epochs as
 the method asks. The cell that was found is then trained as `training` says.
 """
@@ -33,10 +33,10 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
-from cellwright.cell.errors import UserError
-from cellwright.run.errors import RecipeError
-from cellwright.run.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
-from cellwright.search.methods import METHODS
+from cellwright.base.errors import UserError
+from cellwright.runs.errors import RecipeError
+from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
+from cellwright.search.blackbox.methods import METHODS
 from cellwright.spaces import Space, space
 from cellwright.spaces.settings import check_names, find
 

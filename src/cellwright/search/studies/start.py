@@ -8,24 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cellwright.base.files import remove
+from cellwright.base.progress import Progress
 from cellwright.cell.zoo import zoo
 from cellwright.data import KNOWN, load
-from cellwright.data.errors import Progress
-from cellwright.run.executors import Call, Executor, Limits
-from cellwright.run.executors.choosing import executor_by_name
-from cellwright.run.files import remove
-from cellwright.run.fingerprint import fingerprint
-from cellwright.run.store import Overview, Retries, Store
-from cellwright.run.study import run_study
-from cellwright.run.study.driver import Watch
-from cellwright.search.ask_tell import Method
-from cellwright.search.features import draw_pool
-from cellwright.search.methods import method
+from cellwright.data.fingerprint import fingerprint
+from cellwright.search.blackbox.ask_tell import Method
+from cellwright.search.blackbox.features import draw_pool
+from cellwright.search.blackbox.methods import method
 from cellwright.search.studies.recipes import StudyRecipe
-from cellwright.search.trial import Outcome
 from cellwright.spaces import Space
+from cellwright.trials.executors import Call, Executor, Limits
+from cellwright.trials.executors.choosing import executor_by_name
+from cellwright.trials.store import Overview, Retries, Store
+from cellwright.trials.study import run_study
+from cellwright.trials.study.driver import Watch
+from cellwright.trials.trial import Outcome
 
-EVALUATOR = "cellwright.run.trials:train_trial"
+EVALUATOR = "cellwright.trials.evaluator:train_trial"
 """What evaluates the trials of a study from a recipe; their values are nats per word."""
 
 CHECKPOINTS = Path("checkpoints")

@@ -1,0 +1,113 @@
+"""The figures of a comparison for programs: `results.json`, `table.csv`, `runs.csv`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from cellwright.base.files import write_whole
+from cellwright.base.json_values import dumps
+from cellwright.compare.plan import Plan
+from cellwright.compare.results import Ended, Standing
+from cellwright.compare.statistics import Spread
+
+FORMAT = "cellwright-comparison-results/1"
+
+
+def write_figures(plan: Plan, standings: Sequence[Standing]) -> None:
+    """Write all figures into the comparison's folder."""
+    text = dumps(as_json(plan, standings), indent=2)
+    write_whole(plan.folder / "results.json", text.encode("utf-8", "backslashreplace") + b"\n")
+    write_whole(plan.folder / "table.csv", _csv(map(_table_row, standings)))
+    rows = [_run_row(plan, one, run) for one in standings for run in one.runs]
+    write_whole(plan.folder / "runs.csv", _csv(rows))
+
+
+def as_json(plan: Plan, standings: Sequence[Standing]) -> dict[str, Any]:
+    """All figures as JSON values; losses are nats per word."""
+    return {
+        "format": FORMAT,
+        "recipe": plan.recipe.model_dump(),
+        "data": plan.text,
+        "seeds": list(plan.seeds),
+        "cells": [
+            {
+                "label": one.label,
+                "id": one.contender.cell.id,
+                "source": one.contender.source,
+                "parameters": one.parameters,
+                "valid_perplexity": _spread(one.valid),
+                "test_perplexity": _spread(one.test),
+                "seconds": one.seconds,
+                "peak_memory": one.peak_memory,
+                "diverged_seeds": list(one.diverged),
+                "missing_seeds": list(one.missing),
+                "runs": [
+                    {**_run_row(plan, one, run), "curve": [asdict(r) for r in run.result.curve]}
+                    for run in one.runs
+                ],
+            }
+            for one in standings
+        ],
+    }
+
+
+def _spread(spread: Spread | None) -> dict[str, Any] | None:
+    return None if spread is None else {**asdict(spread), "values": list(spread.values)}
+
+
+def _table_row(one: Standing) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "label": one.label,
+        "id": one.contender.cell.id,
+        "parameters": one.parameters,
+    }
+    for name, spread in (("valid", one.valid), ("test", one.test)):
+        row[f"{name}_perplexity_mean"] = None if spread is None else spread.mean
+        row[f"{name}_perplexity_deviation"] = None if spread is None else spread.deviation
+    return {
+        **row,
+        "seconds": one.seconds,
+        "peak_memory": one.peak_memory,
+        "seeds": len(one.runs),
+        "diverged": len(one.diverged),
+    }
+
+
+def _run_row(plan: Plan, one: Standing, run: Ended) -> dict[str, Any]:
+    result = run.result
+    return {
+        "label": one.label,
+        "id": one.contender.cell.id,
+        "seed": run.seed,
+        "status": result.status,
+        "parameters": result.parameters,
+        "best_epoch": result.best_epoch,
+        "epochs": len(result.curve),
+        "valid_perplexity": run.valid,
+        "test_perplexity": run.test,
+        "valid_loss": result.valid,
+        "test_loss": result.test,
+        "seconds": result.seconds,
+        "peak_memory": result.peak_memory,
+        "folder": str(run.folder.path.relative_to(plan.folder)),
+    }
+
+
+def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
+    """Numbers in full; nothing where there is none."""
+    table = list(rows)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]) if table else [], lineterminator="\n")
+    writer.writeheader()
+    for row in table:
+        writer.writerow({key: _cell(value) for key, value in row.items()})
+    return text.getvalue().encode("utf-8", "backslashreplace")
+
+
+def _cell(value: Any) -> Any:
+    return "" if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,256 @@
+"""What a comparison is: `comparison.json` in its folder, and the cells beside it.
+
+FOLDER/comparison.json      recipe, text, cells, seeds
+FOLDER/cells/LABEL.json     a cell, and its picture LABEL.svg
+FOLDER/runs/LABEL-seedN/    a training, an ordinary run folder
+FOLDER/index.html           the report, with results.json, table.csv, runs.csv, curves.svg
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cellwright.base.errors import FileError, refused
+from cellwright.base.files import write_whole
+from cellwright.base.json_values import dumps, loads
+from cellwright.base.progress import Progress
+from cellwright.cell import Cell, CellError
+from cellwright.compare.contenders import Contender, told_apart
+from cellwright.data import KNOWN, Corpus, load
+from cellwright.data.fingerprint import fingerprint
+from cellwright.runs.errors import RunError
+from cellwright.runs.folder import RunFolder
+from cellwright.runs.recipes import Recipe
+
+FORMAT = "cellwright-comparison/1"
+FILE, CELLS, RUNS = "comparison.json", "cells", "runs"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A comparison in its folder; `text` describes the data, `fingerprint` is a hash of it."""
+
+    folder: Path
+    recipe: Recipe
+    contenders: tuple[Contender, ...]
+    seeds: tuple[int, ...]
+    text: str
+    fingerprint: str
+
+    @property
+    def runs(self) -> list[tuple[Contender, int]]:
+        """Every training, in the order in which they begin: all cells with the first seed, then
+        with the next, so that what there is can be compared at any time."""
+        return [(one, seed) for seed in self.seeds for one in self.contenders]
+
+    def run_path(self, label: str, seed: int) -> Path:
+        """The folder of a training."""
+        return self.folder / RUNS / f"{label}-seed{seed}"
+
+    def cell_path(self, label: str, ending: str = "json") -> Path:
+        """The file of a cell or of its picture."""
+        return self.folder / CELLS / f"{label}.{ending}"
+
+    def find(self, label: str) -> Contender:
+        """The cell of that label."""
+        for one in self.contenders:
+            if one.label == label:
+                return one
+        raise RunError(f"{self.folder} has no cell {label!r}")
+
+    def run(self, label: str, seed: int) -> RunFolder | None:
+        """A training, if it has begun.
+
+        Raises:
+            RunError: what is in its place is another one.
+        """
+        path = self.run_path(label, seed)
+        if not path.exists():
+            return None
+        folder = RunFolder.open(path)
+        info = folder.info
+        same = (
+            info.cell.id == self.find(label).cell.id
+            and info.seed == seed
+            and _settings(info.recipe) == _settings(self.recipe)
+            and info.data.fingerprint == self.fingerprint
+        )
+        if not same:
+            raise RunError(
+                f"{path} is a training of another cell, seed, recipe or text than this comparison "
+                "has; move it away, or compare in another folder"
+            )
+        return folder
+
+
+def make_plan(
+    folder: Path,
+    contenders: Sequence[Contender],
+    recipe: Recipe,
+    seeds: int,
+    *,
+    data: str | None = None,
+    progress: Progress | None = None,
+) -> Plan:
+    """Look at everything that could be wrong, and write down what is compared.
+
+    A folder that has a comparison already is gone on with: cells and seeds may be added.
+
+    Args:
+        folder: where everything goes.
+        contenders: the cells.
+        recipe: how each is trained.
+        seeds: how many; they are 0, 1, ….
+        data: a corpus by name or folder, in place of the recipe's.
+        progress: called while text is read for the first time.
+
+    Raises:
+        RunError: two cells are the same, or the folder is of another comparison.
+        DataError: the text is not there.
+    """
+    if seeds < 1:
+        raise RunError(f"a comparison needs one seed at least, not {seeds}")
+    wanted = recipe.data if data is None else data
+    if wanted not in KNOWN:
+        wanted = str(Path(wanted).expanduser().absolute())
+    cells = told_apart(contenders)
+    _check_place(folder)
+    corpus = load(wanted, progress=progress)
+    _check_text(corpus, recipe)
+    recipe = recipe.model_copy(update={"data": wanted})
+    plan = Plan(folder, recipe, cells, tuple(range(seeds)), corpus.describe(), fingerprint(corpus))
+    if (folder / FILE).exists():
+        _check_same(read_plan(folder), plan)
+    _write(plan)
+    return plan
+
+
+def _check_place(folder: Path) -> None:
+    try:
+        if folder.exists() and not folder.is_dir():
+            raise RunError(f"{folder} is a file; a comparison is a folder")
+        if folder.is_dir() and not (folder / FILE).exists():
+            # What a process left that was killed before it had written the file.
+            strange = [p.name for p in folder.iterdir() if p.name not in (CELLS, "lock")]
+            if any(not name.startswith(".") for name in strange):
+                raise RunError(f"{folder} has other files, and no comparison; choose a new folder")
+    except OSError as error:
+        raise refused("read", folder, error) from None
+
+
+def _check_text(corpus: Corpus, recipe: Recipe) -> None:
+    """Say so here if the text is too short for the recipe, and not once for each training."""
+    from cellwright.data import batchify
+
+    batchify(corpus.train, recipe.training.batch)
+    for part in (corpus.valid, corpus.test):
+        batchify(part, recipe.training.evaluation_batch)
+
+
+def _check_same(before: Plan, now: Plan) -> None:
+    """Say so if what is in a folder cannot be part of the comparison that was asked for."""
+    where = before.folder
+    hint = "choose another folder, or give the settings that it was made with"
+    old, new = _settings(before.recipe), _settings(now.recipe)
+    different = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    if different:
+        key = different[0]
+        raise RunError(
+            f"{where} was made with other settings: {key} was {old.get(key)} and is "
+            f"{new.get(key)}; {hint}"
+        )
+    if before.fingerprint != now.fingerprint:
+        raise RunError(
+            f"{where} was made with another text; it was\n{before.text}\nand is\n{now.text}"
+        )
+    cells = {one.label: one.cell.id for one in now.contenders}
+    for one in before.contenders:
+        if one.label not in cells:
+            raise RunError(
+                f"{where} also compares {one.label}; name all of its cells again (others may be "
+                "added), or choose another folder"
+            )
+        if cells[one.label] != one.cell.id:
+            raise RunError(f"{where} was made with another cell {one.label}; {hint}")
+    if len(now.seeds) < len(before.seeds):
+        raise RunError(
+            f"{where} was made with {len(before.seeds)} seeds, and cannot have fewer; {hint}"
+        )
+
+
+def _settings(recipe: Recipe) -> dict[str, Any]:
+    """What counts of a recipe, as flat names and values."""
+    flat: dict[str, Any] = {"data": recipe.data}
+    for table in ("model", "training"):
+        values = getattr(recipe, table).model_dump()
+        flat |= {f"{table}.{key}": value for key, value in values.items()}
+    return flat
+
+
+# -- on disk -------------------------------------------------------------------------------------
+
+
+def _write(plan: Plan) -> None:
+    try:
+        plan.cell_path("").parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise refused("make", plan.folder, error) from None
+    for one in plan.contenders:
+        text = one.cell.to_json().encode("utf-8", "backslashreplace") + b"\n"
+        write_whole(plan.cell_path(one.label), text)
+    value = {
+        "format": FORMAT,
+        "recipe": plan.recipe.model_dump(),
+        "data": {"fingerprint": plan.fingerprint, "description": plan.text},
+        "cells": [
+            {"label": one.label, "id": one.cell.id, "source": one.source} for one in plan.contenders
+        ],
+        "seeds": list(plan.seeds),
+    }
+    text = dumps(value, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+    write_whole(plan.folder / FILE, text)
+
+
+def read_plan(folder: Path) -> Plan:
+    """The comparison that is in a folder.
+
+    Raises:
+        RunError: there is none, or a file of it is damaged.
+    """
+    path = folder / FILE
+    try:
+        value = loads(path.read_bytes())
+        if not isinstance(value, dict) or value.get("format") != FORMAT:
+            raise ValueError(f"this version reads {FORMAT!r}")
+        return Plan(
+            folder,
+            Recipe.model_validate(value["recipe"]),
+            tuple(_contender(folder, entry) for entry in value["cells"]),
+            tuple(value["seeds"]),
+            value["data"]["description"],
+            value["data"]["fingerprint"],
+        )
+    except FileError:
+        raise
+    except FileNotFoundError:
+        raise RunError(f"{folder} is not a comparison: it has no {FILE}") from None
+    except OSError as error:
+        raise refused("read", path, error) from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(f"{path} is damaged, or of another version: {error}") from None
+
+
+def _contender(folder: Path, entry: dict[str, str]) -> Contender:
+    path = folder / CELLS / f"{entry['label']}.json"
+    try:
+        cell = Cell.from_json(path.read_bytes())
+    except OSError as error:
+        raise refused("read", path, error) from None
+    except CellError as error:
+        raise RunError(f"{path}: {error}") from None
+    if cell.id != entry["id"]:
+        raise RunError(f"{path} is not the cell that the comparison was made with")
+    return Contender(entry["label"], cell, entry["source"])

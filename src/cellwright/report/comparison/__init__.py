@@ -1,0 +1,1 @@
+"""Reports of cells that were trained side by side."""

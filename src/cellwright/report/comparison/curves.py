@@ -1,0 +1,57 @@
+"""The curves of a comparison: each cell's validation perplexity, its mean and its seeds."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from typing import Any
+
+from cellwright.compare.results import Standing
+from cellwright.report import drawing
+from cellwright.report.run_plots import MOST_INSIDE, perplexity_height, perplexity_scale
+
+
+def curves(standings: Sequence[Standing]) -> bytes | None:
+    """An SVG; None if no epoch has ended.
+
+    Raises:
+        PlotError: matplotlib is missing.
+    """
+    drawn = [one for one in standings if any(run.result.curve for run in one.runs)]
+    if not drawn:
+        return None
+
+    def draw(figure: Any) -> None:
+        axes = figure.add_subplot()
+        heights: list[float] = []
+        for one, colour in zip(drawn, drawing.colours(len(drawn)), strict=True):
+            heights += _draw_cell(axes, one, colour)
+        axes.set_xlabel("epoch")
+        axes.set_ylabel("validation perplexity")
+        perplexity_scale(axes, heights)
+        whole = drawing.matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)
+        axes.xaxis.set_major_locator(whole)
+        if len(drawn) > MOST_INSIDE:
+            figure.legend(loc="outside right upper")
+        else:
+            axes.legend(loc="best")
+
+    return drawing.picture(draw, "svg", (9.4 if len(drawn) > MOST_INSIDE else 7.6, 4.4))
+
+
+def _draw_cell(axes: Any, one: Standing, colour: Any) -> list[float]:
+    """The seeds as thin lines, their mean as a thick one; all heights."""
+    seeds = [[perplexity_height(record.valid) for record in run.result.curve] for run in one.runs]
+    longest = max(map(len, seeds))
+    for heights in seeds:
+        places = range(1, len(heights) + 1)
+        axes.plot(places, heights, color=colour, linewidth=0.7, alpha=0.6)
+    # The mean goes as far as every seed does: beyond, it would be one of the lucky.
+    shared = min(len(heights) for heights in seeds)
+    means = [statistics.fmean(heights[at] for heights in seeds) for at in range(shared)]
+    label = drawing.plain(one.label)
+    mark = "o" if longest <= 30 else ""
+    places = range(1, shared + 1)
+    axes.plot(places, means, color=colour, linewidth=1.9, label=label, marker=mark, markersize=2.5)
+    return [height for heights in seeds for height in heights if math.isfinite(height)]

@@ -1,0 +1,168 @@
+"""The report of a comparison: one HTML file that needs nothing else, pictures, and the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cellwright.base.amounts import duration, memory
+from cellwright.base.files import write_whole
+from cellwright.cell.draw import save, svg
+from cellwright.compare.export import write_figures
+from cellwright.compare.plan import Plan
+from cellwright.compare.results import Standing
+from cellwright.compare.statistics import Spread, difference
+from cellwright.report.comparison.curves import curves
+from cellwright.report.comparison.words import (
+    HOW_COMPARED,
+    against,
+    mean_text,
+    outcome,
+    remarks,
+    values_text,
+)
+from cellwright.report.drawing import PlotError
+from cellwright.report.page import Page
+from cellwright.runs.recipe_text import recipe_to_toml
+
+PAGE, CURVES = "index.html", "curves.svg"
+
+
+def write_report(plan: Plan, standings: Sequence[Standing], command: str = "") -> Path:
+    """Write everything that came out into the comparison's folder; the report's path.
+
+    Args:
+        plan: the comparison.
+        standings: its cells' figures, best first.
+        command: what made it, for those who want to make it again.
+    """
+    write_figures(plan, standings)
+    count = len(plan.contenders)
+    page = Page(
+        f"{count} cells compared" if count > 1 else f"{plan.contenders[0].label} trained",
+        f"Each cell was trained by the recipe {plan.recipe.name} on {_data(plan)} with "
+        f"{len(plan.seeds)} {'seed' if len(plan.seeds) == 1 else 'seeds'}.",
+    )
+    page.section("Outcome")
+    page.text(outcome(standings))
+    add_table(page, standings)
+    for remark in remarks(plan, standings):
+        page.note(remark)
+    page.section("Curves")
+    add_curves(page, standings, plan.folder / CURVES)
+    page.section("Every training")
+    add_runs(page, standings)
+    page.section("The cells")
+    add_cells(page, plan, standings)
+    page.section("How it was made")
+    page.code(plan.text)
+    if command:
+        page.code(command)
+    page.text("The recipe in full:")
+    page.code(recipe_to_toml(plan.recipe).strip())
+    page.write(plan.folder / PAGE)
+    return plan.folder / PAGE
+
+
+def _data(plan: Plan) -> str:
+    return Path(plan.recipe.data).name
+
+
+# -- parts, for other reports too ----------------------------------------------------------------
+
+
+def add_table(page: Page, standings: Sequence[Standing]) -> None:
+    """The table of all cells."""
+    header, rows = table(standings)
+    highlight = 0 if len(standings) > 1 else ()
+    page.table(header, rows, numeric=NUMERIC, highlight=highlight, caption=CAPTION + HOW_COMPARED)
+
+
+CAPTION = (
+    "Perplexities are those of the epoch that validated best: mean ± sample standard deviation "
+    "over the seeds. Time is the mean of a training on one thread, with others beside it; memory "
+    "is the most that any of them held. "
+)
+
+NUMERIC = frozenset({1, 2, 3, 5, 6, 7})
+
+
+def table(standings: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
+    """The table of all cells as words; the columns `NUMERIC` stand to the right."""
+    header = ["cell", "parameters", "valid", "test", "against the first", "time", "memory",
+              "diverged"]  # fmt: skip
+    first = standings[0].valid if standings else None
+    rows = []
+    for place, one in enumerate(standings):
+        words = ""
+        if place and first is not None and one.valid is not None:
+            words = against(difference(one.valid, first))
+        rows.append([
+            one.label,
+            "–" if one.parameters is None else f"{one.parameters:,}",
+            mean_text(one.valid),
+            mean_text(one.test),
+            words,
+            "–" if one.seconds is None else duration(one.seconds),
+            "–" if one.peak_memory is None else memory(one.peak_memory),
+            f"{len(one.diverged)} of {len(one.runs)}" if one.diverged else "none",
+        ])  # fmt: skip
+    return header, rows
+
+
+def add_runs(page: Page, standings: Sequence[Standing]) -> None:
+    """The figures of every training, cell by cell."""
+    rows: list[list[str | int]] = []
+    for one in standings:
+        for run in one.runs:
+            result = run.result
+            rows.append([
+                one.label,
+                run.seed,
+                _perplexity(run.valid),
+                _perplexity(run.test),
+                f"{result.best_epoch or '–'} of {len(result.curve)}",
+                duration(result.seconds),
+                memory(result.peak_memory),
+                "finished" if result.status == "ok" else f"diverged: {result.status}",
+            ])  # fmt: skip
+    header = ["cell", "seed", "valid", "test", "best epoch", "time", "memory", "ended"]
+    page.table(header, rows, numeric=range(1, 7))
+
+
+def _perplexity(value: float) -> str:
+    return values_text(Spread.of([value]))
+
+
+def add_curves(page: Page, standings: Sequence[Standing], path: Path | None = None) -> None:
+    """The curves; also into a file, if one is named."""
+    try:
+        picture = curves(standings)
+    except PlotError as error:  # a report without curves is better than none
+        page.note(f"There is no picture of the curves: {error}.")
+        return
+    if picture is None:
+        page.text("No epoch has ended.")
+        return
+    if path is not None:
+        write_whole(path, picture)
+    page.figure(
+        picture,
+        "Perplexity of the validation text after each epoch: thick lines are means over the seeds, "
+        "thin lines the seeds.",
+        alt="curves of validation perplexity against epochs, one for each cell",
+    )
+
+
+def add_cells(page: Page, plan: Plan, standings: Sequence[Standing]) -> None:
+    """Pictures of the cells; they go into the comparison's folder as well."""
+    for one in standings:
+        cell = one.contender.cell
+        save(cell, plan.cell_path(one.label, "svg"))
+        source = one.contender.source
+        behind = f" {source[0].upper()}{source[1:]}." if source else ""
+        page.figure(
+            svg.render(cell),
+            f"{one.label}: {len(cell.nodes)} nodes, id {cell.id}.{behind}",
+            alt=f"the graph of the cell {one.label}",
+        )

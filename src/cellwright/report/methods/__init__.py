@@ -1,0 +1,1 @@
+"""Reports of search methods that were compared on a benchmark."""

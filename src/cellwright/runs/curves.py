@@ -1,0 +1,27 @@
+"""The curve of a run, whether or not it has ended."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from cellwright.runs.errors import RunError
+from cellwright.runs.folder import METRICS, RunFolder
+from cellwright.training.results import EpochRecord
+
+_NAMES = [field.name for field in fields(EpochRecord)]
+
+
+def curve_of(folder: RunFolder) -> tuple[EpochRecord, ...]:
+    """One record for each epoch that has ended, by what the run has measured so far.
+
+    Raises:
+        RunError: the metrics are not there, or damaged.
+    """
+    records = (record for record in folder.metrics() if record.get("kind") == "epoch")
+    try:
+        return tuple(EpochRecord(**{name: record[name] for name in _NAMES}) for record in records)
+    except KeyError as error:
+        raise RunError(
+            f"{folder.path / METRICS}: an epoch without {error}; it is damaged, or of another "
+            "version of cellwright"
+        ) from None

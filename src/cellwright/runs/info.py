@@ -1,0 +1,142 @@
+"""What work that is kept in a folder is, and everything that is needed to have it again.
+
+Of a run this is `run.json`.
+"""
+
+from __future__ import annotations
+
+import platform
+import secrets
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing_extensions import Self
+
+from cellwright.base.json_values import dumps, loads
+from cellwright.cell import Cell
+from cellwright.data import Corpus
+from cellwright.data.fingerprint import fingerprint
+from cellwright.runs.recipes import Recipe
+
+Status = Literal["running", "finished", "stopped", "diverged"]
+"""What the folder says. Work that was killed still says "running"."""
+
+
+class _Info(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class CellInfo(_Info):
+    """Which cell; the cell itself is in `cell.json`."""
+
+    name: str
+    id: str
+
+
+class DataInfo(_Info):
+    """Which text."""
+
+    name: str = Field(description="a corpus by name, or a folder with its text")
+    folder: str | None = Field(None, description="where a named corpus is, if that was said")
+    fingerprint: str = Field(description="a hash of its tokens and vocabulary")
+    description: str = Field(description="its counts, for people")
+
+
+class WorkInfo(_Info):
+    """What work of any kind that is kept in a folder depends on, and what has become of it."""
+
+    format: str
+    id: str = Field(default_factory=lambda: secrets.token_hex(8), description="ties checkpoints")
+    created: datetime = Field(default_factory=lambda: datetime.now().astimezone())
+    status: Status = "running"
+    data: DataInfo
+    seed: int
+    backend: str = "auto"
+    threads: int = Field(ge=1, description="of torch; another number may change the last bits")
+    versions: dict[str, str] = Field(default_factory=lambda: versions())
+
+    def to_json(self) -> bytes:
+        """As it is written."""
+        value = {**self.model_dump(), "created": self.created.isoformat()}
+        return dumps(value, indent=2).encode("utf-8", "backslashreplace") + b"\n"
+
+    @classmethod
+    def from_json(cls, text: bytes) -> Self:
+        """As it is read; a `ValueError` that says what is wrong if it is anything else."""
+        value = loads(text)
+        found, wanted = _format_of(value), cls.model_fields["format"].default
+        if found != wanted:
+            raise ValueError(f"its format is {found!r}, and this version reads {wanted!r}")
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise ValueError(f"{where}: {first['msg'].lower()}") from None
+
+    def differences(self) -> list[str]:
+        """What is not as it was when the work was begun, and may change the last bits."""
+        now = versions()
+        return [
+            f"{name} was {then} and is {now.get(name)}"
+            for name, then in self.versions.items()
+            if now.get(name) != then
+        ]
+
+
+class RunInfo(WorkInfo):
+    """All that a run depends on."""
+
+    format: Literal["cellwright-run/1"] = "cellwright-run/1"
+    cell: CellInfo
+    recipe: Recipe
+
+
+def describe(
+    cell: Cell,
+    corpus: Corpus,
+    recipe: Recipe,
+    seed: int,
+    backend: str,
+    threads: int,
+    data_folder: str | None = None,
+) -> RunInfo:
+    """The description of a new run."""
+    data = describe_data(corpus, recipe.data, data_folder)
+    named = CellInfo(name=cell.name, id=cell.id)
+    return RunInfo(
+        cell=named, data=data, seed=seed, recipe=recipe, backend=backend, threads=threads
+    )
+
+
+def describe_data(corpus: Corpus, name: str, folder: str | None = None) -> DataInfo:
+    """Which text it is."""
+    return DataInfo(
+        name=name,
+        folder=folder,
+        fingerprint=fingerprint(corpus),
+        description=corpus.describe(),
+    )
+
+
+def versions() -> dict[str, str]:
+    """The versions that a result can depend on."""
+    return {
+        "cellwright": _version("cellwright"),
+        "torch": _version("torch"),
+        "python": platform.python_version(),
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _format_of(value: Any) -> Any:
+    return value.get("format") if isinstance(value, dict) else None
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "from its sources"

@@ -1,0 +1,40 @@
+"""All runs of a folder, and what in it is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from cellwright.base.errors import FileError, refused
+from cellwright.runs.folder import RUNS, RunFolder, is_half_made
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The runs, oldest first; and the folders that were skipped, each with why."""
+
+    runs: list[RunFolder]
+    skipped: dict[Path, str]
+
+
+def list_runs(runs: Path = RUNS) -> Listing:
+    """The runs in a folder; none if it is not there."""
+    listing = Listing([], {})
+    try:
+        found = sorted(path for path in runs.iterdir() if path.is_dir()) if runs.exists() else []
+    except OSError as error:
+        raise refused("read", runs, error) from None
+    for path in found:
+        if path.name.startswith("."):
+            if is_half_made(path):
+                listing.skipped[path] = (
+                    f"{path} was left half-made by a process that was killed; "
+                    "it goes when the next run is made"
+                )
+            continue
+        try:
+            listing.runs.append(RunFolder.open(path))
+        except FileError as error:
+            listing.skipped[path] = str(error)
+    listing.runs.sort(key=lambda run: (run.info.created, run.path.name))
+    return listing

@@ -1,0 +1,92 @@
+"""Aging evolution (Real et al. 2019), with the settings of FENAS (section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from cellwright.base.errors import did_you_mean, shown
+from cellwright.cell import Cell
+from cellwright.search.blackbox.ask_tell import SequentialMethod
+from cellwright.spaces.settings import SettingError, check_count
+from cellwright.spaces.space import require
+from cellwright.trials.trial import Trial
+
+
+@dataclass(eq=False, kw_only=True)
+class AgingEvolution(SequentialMethod):
+    """A population of trained cells in which the oldest dies, however good it is.
+
+    The first `population` trials are the `initial` cells and random ones. Then in each cycle
+    `sample` members of the population are drawn, with replacement; the best of them is the
+    parent; its mutation is the next trial, joins the population, and the oldest leaves it. A
+    trial that diverged or failed is a member of infinite loss: it ages, but is a parent only
+    where all that were drawn are such.
+
+    The trials do not depend on the number of workers, up to `lag` of them.
+
+    Args:
+        population: P; 100 in FENAS.
+        sample: S; 25 in FENAS.
+        initial: cells to begin with, or names of `space.known()`: FENAS starts with the LSTM.
+    """
+
+    name: ClassVar[str] = "aging-evolution"
+
+    epochs: int = 20
+    population: int = 100
+    sample: int = 25
+    initial: tuple[Cell | str, ...] = ()
+    _initial: tuple[Cell, ...] = field(default=(), init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_count(self.title, "population", self.population, 1, 10**6)
+        check_count(self.title, "sample", self.sample, 1, 10**6)
+        if self.lag is not None and self.lag > self.population:
+            raise SettingError(
+                f"{self.title}: lag must be at most the population of {self.population}, "
+                f"not {self.lag}, so that there are parents to choose from"
+            )
+        self._initial = self._resolved()
+        if len(self._initial) > self.population:
+            raise SettingError(
+                f"{self.title}: initial has {len(self._initial)} cells, more than the population "
+                f"of {self.population}"
+            )
+
+    def _resolved(self) -> tuple[Cell, ...]:
+        """The initial cells, with names looked up."""
+        if isinstance(self.initial, Cell | str) or not isinstance(self.initial, Iterable):
+            raise SettingError(f"{self.title}: initial must be a list, not {shown(self.initial)}")
+        self.initial = tuple(self.initial)
+        known = self.space.known() if any(isinstance(cell, str) for cell in self.initial) else {}
+        found = []
+        for cell in self.initial:
+            if isinstance(cell, str):
+                if cell not in known:
+                    hint = did_you_mean(cell, known) or f"; it knows {', '.join(known) or 'none'}"
+                    raise SettingError(
+                        f"{self.title}: initial has {cell!r}, which {self.space.title} does not "
+                        f"know{hint}"
+                    )
+                cell = known[cell]
+            if not isinstance(cell, Cell):
+                raise SettingError(f"{self.title}: initial must be cells, not {shown(cell)}")
+            require(self.space, cell)
+            found.append(cell)
+        return tuple(found)
+
+    def _propose(self, number: int) -> Trial | None:
+        if number < len(self._initial):
+            return self._trial(number, self._initial[number])
+        rng = self._rng(number)
+        if number < self.population:
+            return self._trial(number, self.space.sample(rng))
+        alive = self._known(number)[-self.population :]
+        if not alive:
+            return None
+        drawn = [alive[i] for i in rng.integers(len(alive), size=self.sample)]
+        parent = min(drawn, key=self._loss)
+        return self._trial(number, self.space.mutate(parent.cell, rng), parent=parent.number)

@@ -1,0 +1,1 @@
+"""Searches by gradient in a supernet: DARTS, I-DARTS, ESS."""

@@ -1,0 +1,66 @@
+"""Recipes for searches: everything that decides a search but the seed, as a TOML file.
+
+    description = "ESS on my text, with a narrow model"
+    extends = "ess-ptb-laptop"
+    data = "my-text"
+
+    [search]
+    rounds = 3
+
+    [search.model]
+    hidden = 100
+
+They are read as those for trainings are (`cellwright.runs.recipes`), and packaged beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from cellwright.runs.recipes import BaseRecipe, load_recipe, recipe_names
+from cellwright.search.gradient.settings import DifferentiableSettings
+from cellwright.search.sharing.settings import SharingSettings
+
+
+def _with_kind(values: Any) -> Any:
+    """The settings of a search that does not say its kind: DARTS."""
+    return {"kind": "darts", **values} if isinstance(values, dict) else values
+
+
+SearchSettings = Annotated[
+    Annotated[DifferentiableSettings | SharingSettings, Field(discriminator="kind")],
+    BeforeValidator(_with_kind),
+]
+"""The settings of any search that trains one network; `kind` says which."""
+
+
+class SearchRecipe(BaseRecipe):
+    """How to search, and how to train what was found."""
+
+    folder: ClassVar[tuple[str, ...]] = ("recipes", "search")
+
+    training: str = Field(
+        "laptop", min_length=1, description="the recipe to train a found cell with"
+    )
+    selection_epochs: int = Field(
+        10, ge=1, description="epochs of that training by which the best of several seeds is chosen"
+    )
+    search: SearchSettings = DifferentiableSettings.model_validate({})
+
+
+def load_search_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> SearchRecipe:
+    """A packaged recipe by its name, or a TOML file by its path (see `load_recipe`).
+
+    >>> load_search_recipe("ess-ptb", ["search.rounds=2"]).search.rounds
+    2
+    """
+    return load_recipe(name_or_path, overrides, SearchRecipe)
+
+
+def search_recipe_names() -> list[str]:
+    """The recipes for searches that come with cellwright."""
+    return recipe_names(SearchRecipe)

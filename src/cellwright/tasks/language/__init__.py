@@ -1,0 +1,1 @@
+"""Language modelling: each next word of running text, measured by perplexity."""

@@ -1,0 +1,204 @@
+"""`WorkerProcess`: a process that runs calls, within limits, and is replaced when it dies.
+
+Own processes instead of `concurrent.futures`: there the death of one process breaks the whole
+pool, loses all jobs that wait, and does not tell which job it was. And they are new interpreters
+instead of forks, since a fork of a process in which torch has started threads can hang.
+
+Time and memory are watched from outside. `RLIMIT_AS` would bound addresses, not memory: torch
+and its thread pools reserve several GB that they never touch, and memory-mapped corpora count in
+full, so that a limit which lets a trial begin does not stop one that grows. What is watched is
+what the system would have to swap or kill for: private and shared memory without file pages, of
+the process and its children. It is looked at ten times a second, so a trial can exceed the limit
+for that long.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Sequence
+
+from cellwright.trials.executors.executor import Ended, Job, Kind, Limits
+from cellwright.trials.executors.memory import memory_of
+from cellwright.trials.executors.messages import receive, send
+
+_PROGRAM = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from cellwright.trials.executors.worker import main; main(int(sys.argv[2]), int(sys.argv[3]))"
+)
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
+_LOOK_SECONDS = 0.1
+_START_SECONDS = 120.0
+_LAST_WORDS = 2000
+
+
+class WorkerProcess:
+    """Runs one call at a time. Its process starts with the first, and lasts for many: importing
+    torch takes longer than some trials do.
+
+    Args:
+        threads: how many torch may use in it.
+        limits: of each call.
+        path: where it looks for modules; where this process does unless said.
+    """
+
+    def __init__(self, threads: int, limits: Limits, path: Sequence[str] | None = None) -> None:
+        self._threads, self._limits, self._path = threads, limits, path
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: socket.socket | None = None
+        self._stop = threading.Event()
+        # What it prints is kept for when it dies, and would spoil the driver's screen.
+        self._printed = tempfile.TemporaryFile()  # noqa: SIM115
+        flags = fcntl.fcntl(self._printed, fcntl.F_GETFL)
+        fcntl.fcntl(self._printed, fcntl.F_SETFL, flags | os.O_APPEND)
+
+    @property
+    def pid(self) -> int | None:
+        """The process' number, while there is one."""
+        process = self._process
+        return None if process is None else process.pid
+
+    def run(self, job: Job) -> Ended | None:
+        """Run a job to its end; None if it was stopped."""
+        try:
+            connection = self._start()
+            send(connection, {"function": job.call.function, "arguments": dict(job.call.arguments)})
+        except (OSError, EOFError) as error:
+            if self._stop.is_set():
+                self._kill()
+                return None
+            if self._process is None:
+                return Ended(job.key, "crashed", message=f"its process did not start: {error}")
+            return self._died(job, 0.0)
+        begun = time.monotonic()
+        while True:
+            if self._stop.is_set():
+                self._kill()
+                return None
+            seconds = time.monotonic() - begun
+            exceeded = self._exceeded(seconds)
+            if exceeded is not None:
+                self._kill()
+                return Ended(job.key, *exceeded, seconds=seconds)
+            if _readable(connection):
+                try:
+                    return Ended(job.key, **receive(connection))
+                except EOFError:
+                    return self._died(job, time.monotonic() - begun)
+
+    def stop(self) -> None:
+        """End the job that runs, if one does, and take no more; from any thread."""
+        self._stop.set()
+
+    def resume(self) -> None:
+        """Take jobs again after `stop`."""
+        self._stop.clear()
+
+    def close(self) -> None:
+        """End the process."""
+        self._kill()
+        self._printed.close()
+
+    def _start(self) -> socket.socket:
+        if self._connection is not None and self._process is not None:
+            if self._process.poll() is None:
+                os.ftruncate(self._printed.fileno(), 0)
+                return self._connection
+            self._kill()  # it died between two jobs, which is nobody's failure
+        os.ftruncate(self._printed.fileno(), 0)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            environment = {**os.environ, **dict.fromkeys(_THREADS, str(self._threads))}
+            handle = theirs.fileno()
+            path = list(sys.path if self._path is None else self._path)
+            arguments = [json.dumps(path), str(handle), str(self._threads)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM, *arguments],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=self._printed,
+                stderr=self._printed,
+                pass_fds=[handle],
+                start_new_session=True,  # so that its children can be ended with it
+            )
+        self._connection = ours
+        until = time.monotonic() + _START_SECONDS
+        while not _readable(ours):
+            if self._stop.is_set() or time.monotonic() > until:
+                raise EOFError
+        receive(ours)
+        return ours
+
+    def _exceeded(self, seconds: float) -> tuple[Kind, None, str] | None:
+        """The limit that was passed, and in words."""
+        limits = self._limits
+        if limits.seconds is not None and seconds > limits.seconds:
+            return "timeout", None, f"ran for more than its {limits.seconds:g} seconds"
+        if limits.memory is not None and self._process is not None:
+            memory = memory_of(self._process.pid)
+            if memory > limits.memory:
+                most = f"{limits.memory / 2**20:,.0f} MiB"
+                return "memory", None, f"held {memory / 2**20:,.0f} MiB, more than its {most}"
+        return None
+
+    def _died(self, job: Job, seconds: float) -> Ended:
+        """The end of a job whose process is gone, or does not answer."""
+        process = self._process
+        if process is not None:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(1.0)
+        code = None if process is None else process.returncode
+        self._kill()
+        message = f"its process {_cause(code)}"
+        printed = self._last_words()
+        return Ended(
+            job.key, "crashed", None, f"{message}\n{printed}" if printed else message, seconds
+        )
+
+    def _last_words(self) -> str:
+        handle = self._printed.fileno()
+        size = os.fstat(handle).st_size
+        data = os.pread(handle, _LAST_WORDS, max(0, size - _LAST_WORDS))
+        return data.decode("utf-8", "replace").strip()
+
+    def _kill(self) -> None:
+        process, connection = self._process, self._connection
+        self._process = self._connection = None
+        if connection is not None:
+            connection.close()
+        if process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+def _cause(code: int | None) -> str:
+    """Why a process is gone, by its exit code."""
+    if code is None:
+        return "does not answer"
+    if code >= 0:
+        return f"ended by itself, with exit code {code}"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    memory = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
+    return f"was killed by {name}{memory}"
+
+
+def _readable(connection: socket.socket) -> bool:
+    """Whether something has come, or comes within a moment. (`select` fails where a process has
+    more than a thousand files open.)"""
+    poll = select.poll()
+    poll.register(connection, select.POLLIN)
+    return bool(poll.poll(1000 * _LOOK_SECONDS))

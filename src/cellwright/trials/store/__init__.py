@@ -1,0 +1,54 @@
+"""The store: studies, trials, curves and cells in SQLite or PostgreSQL, safe for many writers.
+
+May import `cell/` and the files beside this folder that import no torch.
+"""
+
+from cellwright.trials.store.errors import StoreError
+from cellwright.trials.store.export import export_study
+from cellwright.trials.store.ledger import Ledger, read_ledger
+from cellwright.trials.store.overview import Overview, overview, overviews
+from cellwright.trials.store.queries import (
+    Attempt,
+    TrialRecord,
+    best_trials,
+    list_attempts,
+    list_trials,
+    read_cell,
+    read_curves,
+)
+from cellwright.trials.store.store import Store, open_store
+from cellwright.trials.store.studies import (
+    Study,
+    create_study,
+    delete_study,
+    find_study,
+    has_study,
+    list_studies,
+)
+from cellwright.trials.store.trials import Retries
+
+__all__ = [
+    "Attempt",
+    "Ledger",
+    "Overview",
+    "Retries",
+    "Store",
+    "StoreError",
+    "Study",
+    "TrialRecord",
+    "best_trials",
+    "create_study",
+    "delete_study",
+    "export_study",
+    "find_study",
+    "has_study",
+    "list_attempts",
+    "list_studies",
+    "list_trials",
+    "open_store",
+    "overview",
+    "overviews",
+    "read_cell",
+    "read_curves",
+    "read_ledger",
+]

@@ -1,0 +1,132 @@
+"""From a path or a URL to a database that behaves as the store needs it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
+
+from cellwright.base.errors import shown
+from cellwright.trials.store.errors import StoreError
+
+SQLITE, POSTGRESQL = "sqlite", "postgresql"
+
+_BUSY_SECONDS = 60
+"""How long a writer waits for another one. Transactions here take milliseconds."""
+
+WRITES = "cellwright_writes"
+"""The execution option of connections that will write: how soon the disk has to have it, by the
+words that SQLite has for that."""
+
+AT_ONCE, SOON = "FULL", "NORMAL"
+
+# A server notices within a minute that a machine has vanished, instead of after two hours.
+_KEEP_ALIVE = (
+    "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "
+    "-c statement_timeout=600000"
+)
+
+
+def parse(place: str | Path) -> URL:
+    """The URL of a store: a file's name is a SQLite database.
+
+    >>> parse("studies.db").database
+    'studies.db'
+    >>> parse("postgresql://me@host/lab").drivername
+    'postgresql+psycopg'
+    """
+    text = os.fspath(place)
+    if "://" not in text:
+        if not text or text == ":memory:":
+            raise StoreError("a store is a file, such as studies.db, or a postgresql:// URL")
+        return URL.create(SQLITE, database=text)
+    try:
+        url = make_url(text)
+    except (exc.ArgumentError, ValueError):
+        raise StoreError(
+            f"{shown(_without_password(text))} is not a database URL; one looks like "
+            "postgresql://user:password@host:5432/name"
+        ) from None
+    kind = url.drivername.partition("+")[0]
+    if kind in ("postgres", POSTGRESQL):
+        return url.set(drivername="postgresql+psycopg")
+    if kind != SQLITE:
+        raise StoreError(f"a store is SQLite or PostgreSQL, not {shown(kind)}")
+    if not url.database or url.database == ":memory:":
+        raise StoreError("a SQLite store needs a file: sqlite:///studies.db, or just studies.db")
+    return url
+
+
+def connect(url: URL, *, create: bool) -> Engine:
+    """An engine whose connections are set up; the first connection is made later."""
+    if url.get_backend_name() == SQLITE:
+        return _sqlite(url, create)
+    try:
+        engine = create_engine(
+            url,
+            pool_pre_ping=True,
+            connect_args={
+                "connect_timeout": 10,
+                "application_name": "cellwright",
+                "options": _KEEP_ALIVE,
+            },
+        )
+    except ImportError:
+        raise StoreError(
+            "a PostgreSQL store needs the package psycopg: pip install 'cellwright[postgres]'"
+        ) from None
+    return engine
+
+
+def _sqlite(url: URL, create: bool) -> Engine:
+    path = Path(url.database or "")
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder; a store is a file, such as {path / 'studies.db'}")
+    if not create and not path.exists():
+        raise StoreError(f"there is no store {path}")
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot make the store {path}: there is no folder {path.parent}")
+    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
+
+    @event.listens_for(engine, "connect")
+    def set_up(connection: Any, record: Any) -> None:
+        # Python's module would begin transactions by itself, and only before some statements.
+        connection.isolation_level = None
+        cursor = connection.cursor()
+        _use_write_ahead_log(cursor)  # readers and the writer do not wait for each other
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        # A transaction that reads first and writes later could find that another has written in
+        # between, and fail; so those that write say so at once.
+        writes = connection.get_execution_options().get(WRITES)
+        if writes is not None:
+            connection.exec_driver_sql(f"PRAGMA synchronous = {writes}")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if writes is not None else "BEGIN")
+
+    return engine
+
+
+def _use_write_ahead_log(cursor: sqlite3.Cursor) -> None:
+    """Change a new file's journal. Where several processes open it at once, SQLite tells all but
+    one that it is locked, without the wait that it gives to writers."""
+    latest = time.monotonic() + _BUSY_SECONDS
+    while True:
+        try:
+            cursor.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > latest:
+                raise
+            time.sleep(0.02)
+
+
+def _without_password(text: str) -> str:
+    scheme, _, rest = text.partition("://")
+    return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -1,0 +1,155 @@
+"""Trials, cells, curves and attempts, for those who look at a study."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from cellwright.cell import Cell
+from cellwright.trials.store.errors import StoreError
+from cellwright.trials.store.store import Store
+from cellwright.trials.store.studies import Study
+from cellwright.trials.store.tables import attempts, cells, curves, trials
+from cellwright.trials.store.trials import STATES
+
+OK = "ok"
+"""The status of a trial that has a value."""
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """A trial and what became of it. `info` and `measures` are JSON values."""
+
+    study_id: int
+    number: int
+    cell_id: str
+    fidelity: int
+    seed: int
+    info: Mapping[str, Any]
+    state: str
+    attempt: int
+    failures: int
+    losses: int
+    asked_at: float
+    started_at: float | None
+    ended_at: float | None
+    status: str | None
+    value: float | None
+    cost: float | None
+    seconds: float | None
+    parameters: int | None
+    peak_memory: int | None
+    measures: Mapping[str, Any]
+    error: str | None
+
+
+def best_trials(
+    store: Store, study: Study, most: int = 10, *, fidelity: int | None = None
+) -> list[TrialRecord]:
+    """The trials of the lowest values, the earlier one of equals first.
+
+    Args:
+        fidelity: only those of so many epochs; where trials differ in that, values do not compare.
+    """
+
+    def find(connection: Connection) -> list[TrialRecord]:
+        return best_of(connection, study.id, most, fidelity)
+
+    return store.read(find)
+
+
+def list_trials(
+    store: Store, study: Study, *, state: str | None = None, first: int = 0, most: int | None = None
+) -> list[TrialRecord]:
+    """The trials by number, from `first` on; all, or those in one state."""
+    query = select(*_COLUMNS).where(trials.c.study_id == study.id, trials.c.number >= first)
+    if state is not None:
+        if state not in STATES:
+            raise StoreError(f"a trial's state is one of {', '.join(STATES)}, not {state!r}")
+        query = query.where(trials.c.state == state)
+    rows = store.read(lambda c: c.execute(query.order_by(trials.c.number).limit(most)).all())
+    return [_record(row) for row in rows]
+
+
+def read_cell(store: Store, cell_id: str) -> Cell:
+    """The cell of that id.
+
+    Raises:
+        StoreError: the store does not have it.
+    """
+    query = select(cells.c.json).where(cells.c.id == cell_id)
+    text = store.read(lambda connection: connection.execute(query).scalar_one_or_none())
+    if text is None:
+        raise StoreError(f"the store {store.title} has no cell {cell_id!r}")
+    return Cell.from_json(text)
+
+
+def read_curves(
+    store: Store, study: Study, numbers: Iterable[int] | None = None, name: str = "valid"
+) -> dict[int, tuple[float | None, ...]]:
+    """Curves by the trials' numbers: all of a study, or those of some trials. None is a number
+    that was not finite."""
+    query = (
+        select(trials.c.number, curves.c.numbers)
+        .join_from(trials, curves)
+        .where(trials.c.study_id == study.id, curves.c.name == name)
+        .order_by(trials.c.number)
+    )
+    if numbers is not None:
+        query = query.where(trials.c.number.in_(list(numbers)))
+    rows = store.read(lambda connection: connection.execute(query).all())
+    return {number: tuple(json.loads(text)) for number, text in rows}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a trial; `ending` is None while it lasts."""
+
+    trial: int
+    number: int
+    driver_id: str
+    host: str
+    started_at: float
+    ended_at: float | None
+    ending: str | None
+    message: str | None
+
+
+def list_attempts(store: Store, study: Study) -> list[Attempt]:
+    """All attempts at a study's trials."""
+    own = [column for column in attempts.c if column.name != "trial_id"]
+    query = (
+        select(trials.c.number.label("trial"), *own)
+        .join_from(trials, attempts)
+        .where(trials.c.study_id == study.id)
+        .order_by(trials.c.number, attempts.c.number)
+    )
+    rows = store.read(lambda connection: connection.execute(query).all())
+    return [Attempt(*row) for row in rows]
+
+
+def best_of(
+    connection: Connection, study_id: int, most: int, fidelity: int | None
+) -> list[TrialRecord]:
+    """`best_trials` within a transaction."""
+    query = select(*_COLUMNS).where(trials.c.study_id == study_id, trials.c.status == OK)
+    if fidelity is not None:
+        query = query.where(trials.c.fidelity == fidelity)
+    rows = connection.execute(query.order_by(trials.c.value, trials.c.number).limit(most))
+    return [_record(row) for row in rows]
+
+
+_FIELDS = list(TrialRecord.__dataclass_fields__)
+_COLUMNS = [getattr(trials.c, name) for name in _FIELDS]
+_INFO, _MEASURES = _FIELDS.index("info"), _FIELDS.index("measures")
+
+
+def _record(row: Any) -> TrialRecord:
+    values = list(row)
+    values[_INFO] = json.loads(values[_INFO])
+    values[_MEASURES] = json.loads(values[_MEASURES]) if values[_MEASURES] else {}
+    return TrialRecord(*values)

@@ -1,0 +1,152 @@
+"""The leader's part: the method in memory, its log in the store, and how both move on together.
+
+One driver of a study at a time is the leader. It alone asks and tells, so a method never waits
+for a lock and needs to be restored only when the leader changes. What it does is written in one
+transaction that also checks that the log is where it was (`cellwright.trials.store.log`): a driver
+that was thought dead, and that another has replaced, writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from cellwright.cell import Cell
+from cellwright.trials.store import Store, Study
+from cellwright.trials.store.log import Log, NewTrial, Step, Told, read_log
+from cellwright.trials.store.trials import FAILED
+from cellwright.trials.study.events import StudyError
+
+LOG = ("trials", "outcomes")
+"""The parts of a method's state that grow; the store keeps them as its table of trials."""
+
+
+class Trial(Protocol):
+    """What a method asks for."""
+
+    @property
+    def number(self) -> int:
+        """From 0, in the order of asking."""
+
+    @property
+    def cell(self) -> Cell:
+        """What to train."""
+
+    def to_json(self) -> dict[str, Any]:
+        """number, cell, fidelity, seed and info as JSON values."""
+
+
+AnyTrial = TypeVar("AnyTrial", bound=Trial)
+AnyOutcome = TypeVar("AnyOutcome")
+Tellable = TypeVar("Tellable", contravariant=True)
+
+
+class Method(Protocol[AnyTrial, Tellable]):
+    """A black-box method, such as `cellwright.search.blackbox.ask_tell.Method`.
+
+    Its `state()` has a list of `trials`, as they write themselves, a list of `outcomes`, each with
+    its trial's `number` and the number of `trials` asked by then, and nothing else that changes.
+    """
+
+    space: Any
+    trials: list[AnyTrial]
+
+    def ask(self) -> AnyTrial | None: ...
+
+    def tell(self, trial: AnyTrial, outcome: Tellable) -> None: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    def state(self) -> dict[str, Any]: ...
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any], space: Any) -> Any: ...
+
+
+class Leader(Generic[AnyTrial, AnyOutcome]):
+    """A method that is where the store's log is.
+
+    Args:
+        fresh: the method as it begins.
+        read_outcome: an outcome from its JSON values.
+        target: ask no more than so many trials.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        study: Study,
+        fresh: Method[AnyTrial, AnyOutcome],
+        read_outcome: Callable[[Mapping[str, Any]], AnyOutcome],
+        target: int,
+    ) -> None:
+        self._read_outcome, self._target, self._window = read_outcome, target, study.window
+        log: Log = store.read(lambda connection: read_log(connection, study.id))
+        state = {**study.search, "trials": log.trials, "outcomes": log.outcomes}
+        self._method: Method[AnyTrial, AnyOutcome] = type(fresh).from_state(state, fresh.space)
+        self._asked, self._told = len(log.trials), len(log.outcomes)
+        self._exhausted = False
+        self.failed_in_a_row = 0
+        """How many outcomes were failures since the last that was not, or since this began."""
+        self.last_error: str | None = None
+        self._outcomes: list[Told] = []
+        self._trials: list[NewTrial] = []
+
+    @property
+    def open(self) -> int:
+        """How many trials were asked and not told."""
+        return self._asked - self._told
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing is open, and nothing more is to be asked."""
+        return not self.open and (self._method.finished or self._asked >= self._target)
+
+    def plan(self, ended: Sequence[Mapping[str, Any]], slots: int) -> Step | None:
+        """Tell what has ended, ask for what there is room for; None if neither is possible.
+
+        The method has moved on then, and the step is to be written; if it cannot be, this leader
+        is of no more use.
+        """
+        asked, told, exhausted = self._asked, self._told, self._exhausted
+        self._outcomes, self._trials = [], []
+        if self._window is None:
+            for outcome in ended:
+                self._tell(outcome)
+            self._ask(slots)
+        else:
+            self._in_order({outcome["number"]: outcome for outcome in ended}, self._window)
+        self._exhausted = self._method.finished
+        if not self._outcomes and not self._trials and exhausted == self._exhausted:
+            return None
+        return Step(asked, told, self._outcomes, self._trials, self._exhausted)
+
+    def _in_order(self, ended: Mapping[int, Mapping[str, Any]], window: int) -> None:
+        """Ask and tell in an order that no worker's speed decides: ask as long as fewer than
+        `window` trials are open, then tell the oldest open one, and so on."""
+        self._ask(window)
+        while self._told in ended:
+            self._tell(ended[self._told])
+            self._ask(window)
+
+    def _tell(self, outcome: Mapping[str, Any]) -> None:
+        number = outcome["number"]
+        self._method.tell(self._method.trials[number], self._read_outcome(outcome))
+        self._outcomes.append(Told(number, self._asked))
+        self._told += 1
+        self.failed_in_a_row = self.failed_in_a_row + 1 if outcome["status"] == FAILED else 0
+        self.last_error = outcome.get("error") or self.last_error
+
+    def _ask(self, most_open: int) -> None:
+        while self.open < most_open and self._asked < self._target:
+            trial = self._method.ask()
+            if trial is None:
+                if not self.open and not self._method.finished:
+                    raise StudyError(
+                        "the method asks for no trial, although none is open and it says that it "
+                        "is not finished"
+                    )
+                return
+            self._trials.append(NewTrial(trial.cell.id, trial.to_json()))
+            self._asked += 1

@@ -1,0 +1,71 @@
+"""A study as it was begun: made by the first driver, found and compared by all others."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from cellwright.base.errors import shown
+from cellwright.trials.executors import Call
+from cellwright.trials.store import Store, StoreError, Study, create_study, find_study, has_study
+from cellwright.trials.store.studies import set_target
+from cellwright.trials.study.events import StudyError
+from cellwright.trials.study.leader import LOG, Method
+
+
+def open_study(
+    store: Store,
+    name: str,
+    method: Method[Any, Any],
+    evaluate: Call,
+    window: int | None,
+    target: int,
+) -> Study:
+    """The study of that name, a new one if there is none.
+
+    Raises:
+        StudyError: there is one, but with another method or evaluation, or with other settings.
+    """
+    for what, number in (("trials", target), ("window", window)):
+        if number is not None and (isinstance(number, bool) or number < 1):
+            raise StudyError(f"{what} must be a whole number from 1 on, not {shown(number)}")
+    state = json.loads(json.dumps(method.state(), allow_nan=False))
+    if any(state.get(part) != [] for part in LOG):
+        raise StudyError("a study begins with a method that has not been asked yet")
+    search = {name: value for name, value in state.items() if name not in LOG}
+    evaluation = {"function": evaluate.function, "arguments": dict(evaluate.arguments)}
+    evaluation = json.loads(json.dumps(evaluation))
+    if not has_study(store, name):
+        try:
+            return create_study(store, name, search, evaluation, window=window, target=target)
+        except StoreError:
+            if not has_study(store, name):  # else another driver began it just now
+                raise
+    study = find_study(store, name)
+    now = {"search": search, "evaluation": evaluation, "window": window}
+    then = {name: getattr(study, name) for name in now}
+    difference = _difference(then, now)
+    if difference is not None:
+        where, old, new = difference
+        raise StudyError(
+            f"study {name!r} was begun with {where} = {shown(old)}, not {shown(new)}; "
+            "go on with the same settings, or choose another name"
+        )
+    if study.target != target:
+        set_target(store, study, target)
+    return study
+
+
+def _difference(then: Any, now: Any, where: str = "") -> tuple[str, Any, Any] | None:
+    """The first place where two JSON values differ, and what stands there."""
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        for key in {**then, **now}:
+            path = f"{where}.{key}" if where else key
+            if key not in then or key not in now:
+                return path, then.get(key, "nothing"), now.get(key, "nothing")
+            found = _difference(then[key], now[key], path)
+            if found is not None:
+                return found
+        return None
+    return None if then == now else (where, then, now)

@@ -1,0 +1,1 @@
+"""A package, so that its helpers do not meet those of others."""

@@ -1,0 +1,152 @@
+"""A comparison trains what is missing, whatever happened before, and says when it cannot go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cellwright as cw
+from cellwright.compare.contenders import contender
+from cellwright.compare.plan import Plan, make_plan, read_plan
+from cellwright.compare.results import standings
+from cellwright.compare.running import Event, missing, train_all
+from cellwright.report.comparison.page import write_report
+from cellwright.runs.errors import RunError, Stopped
+from runs.support import outcome, small_recipe, small_run
+
+GRU, RNN = contender(cw.zoo["gru"]), contender(cw.zoo["rnn"])
+
+
+def plan(folder: Path, corpus: Path, *settings: str, cells: Any = (GRU,), seeds: int = 1) -> Plan:
+    return make_plan(folder, cells, small_recipe(*settings), seeds, data=str(corpus))
+
+
+def done_by_hand(here: Plan, corpus: Path, label: str, seed: int, *settings: str) -> None:
+    """Train without a process, which takes a moment less."""
+    from cellwright.runs.runner import train
+
+    run = small_run(corpus, here.run_path(label, seed), *settings, seed=seed, cell=label)
+    train(run.folder, run.training)
+
+
+def test_stopped_trainings_come_out_as_if_nothing_had_been(tmp_path: Path, corpus: Path):
+    """One is stopped in its middle, as Ctrl-C does; then all are done by the next call."""
+    whole = small_run(corpus, tmp_path / "whole", "training.epochs=40")
+    from cellwright.runs.runner import train
+
+    train(whole.folder, whole.training)
+    here = plan(tmp_path / "cut", corpus, "training.epochs=40")
+
+    def stop(event: Event | None) -> None:
+        if event is not None and event.kind == "epoch":
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with pytest.raises(Stopped):
+        train_all(here, 1, stop)
+    run = here.run("gru", 0)
+    assert run is not None
+    assert run.info.status == "stopped"
+    assert missing(here) == [("gru", 0)]
+
+    seen: list[str] = []
+    assert train_all(here, 1, lambda event: seen.append(event.kind if event else "")) == []
+    assert seen.count("ended") == 1
+    run.refresh()
+    ours, theirs = outcome(run), outcome(whole.folder)
+    assert ours == theirs
+    assert missing(here) == []
+    assert train_all(here) == []
+
+
+def test_a_training_that_fails_does_not_stop_the_others(tmp_path: Path, corpus: Path):
+    here = plan(tmp_path, corpus, cells=(GRU, RNN))
+    folder = here.run_path("gru", 0)
+    run = small_run(corpus, folder)
+    (run.folder.path / "last.safetensors").write_bytes(b"damaged")
+    failures = train_all(here, 2)
+    assert len(failures) == 1
+    assert failures[0].startswith("gru, seed 0: ")
+    assert missing(here) == [("gru", 0)]
+    found = standings(here)
+    assert [(one.label, one.missing) for one in found] == [("rnn", ()), ("gru", (0,))]
+    page = write_report(here, found).read_text()
+    assert "gru has no result yet with seed 0." in page
+
+
+def test_what_is_written(tmp_path: Path, corpus: Path):
+    here = plan(tmp_path / "c", corpus, cells=(GRU, RNN), seeds=2)
+    for label in ("gru", "rnn"):
+        for seed in (0, 1):
+            done_by_hand(here, corpus, label, seed)
+    found = standings(here)
+    means = [one.valid.mean for one in found if one.valid is not None]
+    assert means == sorted(means)
+    path = write_report(here, found, "cellwright compare gru rnn")
+    page = path.read_text()
+    assert "cellwright compare gru rnn" in page
+    assert page.count("<img ") == 3
+    for word in ("http://", "https://", "<script", 'src="/'):
+        assert word not in page.replace("http://www.w3.org", "")
+    value = json.loads((path.parent / "results.json").read_text())
+    for one, entry in zip(found, value["cells"], strict=True):
+        assert one.valid is not None
+        assert entry["valid_perplexity"]["values"] == list(one.valid.values)
+        assert [run["seed"] for run in entry["runs"]] == [0, 1]
+        assert len(entry["runs"][0]["curve"]) == 3
+    lines = (path.parent / "runs.csv").read_text().splitlines()
+    assert len(lines) == 5
+    table = (path.parent / "table.csv").read_text().splitlines()
+    assert [line.split(",")[0] for line in table] == ["label", *(one.label for one in found)]
+
+
+def test_cells_and_seeds_may_be_added(tmp_path: Path, corpus: Path):
+    plan(tmp_path, corpus)
+    more = plan(tmp_path, corpus, cells=(RNN, GRU), seeds=2)
+    assert missing(more) == [("rnn", 0), ("gru", 0), ("rnn", 1), ("gru", 1)]
+    assert read_plan(tmp_path).seeds == (0, 1)
+
+
+def test_a_folder_of_another_comparison_is_refused(tmp_path: Path, corpus: Path):
+    here = tmp_path / "c"
+    plan(here, corpus, seeds=2)
+    with pytest.raises(RunError, match=r"other settings: training.epochs was 3 and is 4"):
+        plan(here, corpus, "training.epochs=4", seeds=2)
+    with pytest.raises(RunError, match="was made with 2 seeds"):
+        plan(here, corpus)
+    with pytest.raises(RunError, match="also compares gru"):
+        plan(here, corpus, cells=(RNN,), seeds=2)
+    with pytest.raises(RunError, match="another cell gru"):
+        plan(here, corpus, cells=(contender(cw.zoo["rnn"], "gru"),), seeds=2)
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    (strange / "thesis.txt").touch()
+    with pytest.raises(RunError, match="has other files"):
+        plan(strange, corpus)
+    with pytest.raises(RunError, match="is a file"):
+        plan(strange / "thesis.txt", corpus)
+
+
+def test_damaged_files_are_named(tmp_path: Path, corpus: Path):
+    here = plan(tmp_path, corpus)
+    (tmp_path / "comparison.json").write_text('{"format": "cellwright-comparison/1"}')
+    with pytest.raises(RunError, match=r"comparison.json is damaged"):
+        read_plan(tmp_path)
+    (tmp_path / "comparison.json").unlink()
+    with pytest.raises(RunError, match="is not a comparison"):
+        read_plan(tmp_path)
+    again = plan(tmp_path, corpus)
+    done_by_hand(again, corpus, "gru", 0, "training.epochs=1")
+    with pytest.raises(RunError, match="is a training of another cell, seed, recipe or text"):
+        missing(again)
+    assert here.folder == again.folder
+
+
+def test_a_text_that_is_too_short_is_said_at_once(tmp_path: Path, corpus: Path):
+    with pytest.raises(ValueError, match="too few for a batch"):
+        plan(tmp_path / "c", corpus, "training.batch=5000")
+    assert not (tmp_path / "c").exists()
