@@ -53,7 +53,7 @@ from cellwright.trials.store import (  # noqa: E402
 )
 from cellwright.trials.store.tables import attempts, cells, curves, studies, trials  # noqa: E402
 from cellwright.trials.study import run_study  # noqa: E402
-from cellwright.trials.trial import Outcome  # noqa: E402
+from cellwright.trials.outcome import Outcome  # noqa: E402
 
 STORED = 100_000
 EPOCHS = 20

@@ -39,7 +39,7 @@ from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.spaces import space
-from cellwright.training.results import perplexity
+from cellwright.tasks.language.metric import perplexity
 
 FOUND, LSTM = "found", "lstm"
 

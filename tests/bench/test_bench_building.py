@@ -22,7 +22,7 @@ from cellwright.spaces import Enas, NasBenchNlp
 from cellwright.trials.executors import InProcess
 from cellwright.trials.store import TrialRecord, find_study, list_trials, open_store
 from cellwright.trials.study import StudyError
-from cellwright.trials.trial import Outcome
+from cellwright.trials.outcome import Outcome
 from runs.support import small_recipe, write_corpus
 
 ZOO = tuple(cw.zoo[name] for name in ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru"))

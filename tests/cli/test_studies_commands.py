@@ -17,7 +17,7 @@ from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, InProcess
 from cellwright.trials.store import create_study, open_store
 from cellwright.trials.study import run_study
-from cellwright.trials.trial import Outcome
+from cellwright.trials.outcome import Outcome
 
 HELPS = ["studies", "studies list", "studies show", "studies plot", "studies export"]
 

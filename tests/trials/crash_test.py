@@ -54,7 +54,7 @@ from cellwright.trials.store import (  # noqa: E402
 from cellwright.trials.store.log import read_log  # noqa: E402
 from cellwright.trials.store.tables import attempts  # noqa: E402
 from cellwright.trials.study import run_study  # noqa: E402
-from cellwright.trials.trial import Outcome  # noqa: E402
+from cellwright.trials.outcome import Outcome  # noqa: E402
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster  # noqa: E402
 
 SPACE = Enas(nodes=4)

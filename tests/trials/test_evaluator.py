@@ -18,7 +18,8 @@ from cellwright.trials.evaluator import train_trial
 from cellwright.trials.executors import Call, InProcess
 from cellwright.trials.store import best_trials, find_study, open_store, read_curves
 from cellwright.trials.study import run_study
-from cellwright.trials.trial import Outcome, Trial
+from cellwright.trials.outcome import Outcome
+from cellwright.trials.trial import Trial
 from runs.support import SETTINGS, small_recipe, write_corpus
 
 TIMES = ("cost", "peak_memory", "epochs", "begun_at")

@@ -13,8 +13,8 @@ from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Integers, Texts, starts_of
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES, Architecture
-
-LOG_PERPLEXITY = "log perplexity"
+from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.metric import Metric
 
 
 def assemble(
@@ -22,7 +22,8 @@ def assemble(
     *,
     title: str,
     corpus: str = "",
-    metric: str = LOG_PERPLEXITY,
+    kind: str = "language",
+    metric: Metric = PERPLEXITY,
 ) -> Benchmark:
     """A benchmark of architectures and their runs.
 
@@ -30,8 +31,9 @@ def assemble(
         architectures: in the order in which the benchmark will have them. Names must differ,
             and so must the seeds of an architecture's runs.
         title: what people call the benchmark.
-        corpus: the text that the models were trained on.
-        metric: what the losses are.
+        corpus: the data that the models were trained on.
+        kind: the task that they have learned.
+        metric: what the losses are shown as.
     """
     rows = list(architectures)
     runs = [run for row in rows for run in row.runs]
@@ -47,6 +49,7 @@ def assemble(
     return Benchmark(
         title=title,
         corpus=corpus,
+        kind=kind,
         metric=metric,
         names=tuple(row.name for row in rows),
         graphs=tuple(row.cell.id for row in rows),

@@ -16,6 +16,7 @@ from cellwright.bench.columns import Floats, Integers, Texts, padded
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES, Architecture, Run
 from cellwright.cell import Cell, CellError
+from cellwright.tasks.metric import Metric
 
 _MOST_PARSED = 5000
 """How many cells are kept once they are parsed: searches ask for the same ones again and again."""
@@ -34,8 +35,9 @@ class Benchmark:
 
     Args:
         title: what people call it.
-        corpus: the text that the models were trained on.
-        metric: what the losses are.
+        corpus: the data that the models were trained on.
+        kind: the task that they have learned.
+        metric: what the losses are shown as.
         names: of the architectures; each is there once.
         graphs: the id of each architecture's cell, equal for equal graphs.
         cells: each architecture's cell as JSON.
@@ -57,7 +59,8 @@ class Benchmark:
 
     title: str
     corpus: str
-    metric: str
+    kind: str
+    metric: Metric
     names: tuple[str, ...]
     graphs: tuple[str, ...]
     cells: Texts

@@ -20,7 +20,8 @@ from cellwright.bench.pool import trained
 from cellwright.bench.surrogate import Surrogate
 from cellwright.cell import Cell
 from cellwright.spaces import Pool
-from cellwright.trials.trial import OK, Outcome, Trial
+from cellwright.trials.outcome import OK, Outcome
+from cellwright.trials.trial import Trial
 
 Missing = Callable[[Cell], int]
 """Stands in for a cell that the table does not have: the number of an architecture of the

@@ -9,8 +9,8 @@ The header has one entry, `cellwright-bench`, with JSON:
 
 | key | meaning |
 |---|---|
-| `format` | `cellwright-bench/1` |
-| `table` | title, corpus, metric and settings |
+| `format` | `cellwright-bench/2` |
+| `table` | title, corpus, kind of task, metric and settings |
 | `checksums` | the CRC-32 of each column, and of `table` under the empty name |
 
 One entry, because the library writes several in an order that differs from run to run, and equal
@@ -36,8 +36,10 @@ from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Texts
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES
+from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.metric import Metric
 
-FORMAT = "cellwright-bench/1"
+FORMAT, EARLIER = "cellwright-bench/2", "cellwright-bench/1"
 
 ENDING = ".bench"
 """What benchmark files are usually called."""
@@ -77,7 +79,8 @@ def save(benchmark: Benchmark, path: str | Path) -> Path:
     for name, matrix in benchmark.features.items():
         columns[_FEATURES + name] = matrix
     columns = {name: np.ascontiguousarray(column) for name, column in columns.items()}
-    table = {name: getattr(benchmark, name) for name in ("title", "corpus", "metric", "settings")}
+    table = {name: getattr(benchmark, name) for name in ("title", "corpus", "kind", "settings")}
+    table["metric"] = benchmark.metric.model_dump()
     header = {"format": FORMAT, "table": table, "checksums": _checksums(table, columns)}
     write_whole(Path(path), encoded(columns, {_ENTRY: json.dumps(header, sort_keys=True)}))
     return Path(path)
@@ -96,7 +99,7 @@ def load(path: str | Path) -> Benchmark:
         raise BenchError(f"{path} is a safetensors file, but not a benchmark")
     try:
         about = json.loads(header[_ENTRY])
-        if about["format"] != FORMAT:
+        if about["format"] not in (FORMAT, EARLIER):
             raise _OtherFormatError(about["format"])
         if about["checksums"] != _checksums(about["table"], columns):
             raise BenchError("its contents are not those that were written")
@@ -157,7 +160,8 @@ def _benchmark(table: dict[str, Any], columns: Columns) -> Benchmark:
     found = Benchmark(
         title=str(table["title"]),
         corpus=str(table["corpus"]),
-        metric=str(table["metric"]),
+        kind=str(table.get("kind", "language")),
+        metric=_metric(table["metric"]),
         settings=tuple(dict(value) for value in table["settings"]),
         names=tuple(read.pop("names")),
         graphs=tuple(read.pop("graphs")),
@@ -170,6 +174,11 @@ def _benchmark(table: dict[str, Any], columns: Columns) -> Benchmark:
     )
     _check(found)
     return found
+
+
+def _metric(value: Any) -> Metric:
+    """The metric; an earlier version had only language models, and named their losses."""
+    return PERPLEXITY if isinstance(value, str) else Metric.model_validate(value)
 
 
 def _check(found: Benchmark) -> None:

@@ -130,7 +130,7 @@ def train(plan: Plan, workers: int | None = None) -> list[str]:
 
     todo, total = len(missing(plan)), len(plan.runs)
     what = f"{count(len(plan.contenders), 'cell')}, {count(len(plan.seeds), 'seed')}"
-    how = f"recipe {plan.recipe.name} on {Path(plan.recipe.data).name}"
+    how = f"recipe {plan.recipe.name} on {Path(plan.recipe.task.data).name}"
     there = "" if todo == total else f", {total - todo:,} of them done before"
     line = f"{what}: {count(total, 'training')}{there}; {how}"
     stdout().print(printable(line), soft_wrap=True)

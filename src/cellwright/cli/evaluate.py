@@ -17,7 +17,7 @@ from cellwright.cli.output import emit_json, printable, stderr, stdout, write_wh
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 if TYPE_CHECKING:
-    from cellwright.runs.trained import Evaluation, Watch
+    from cellwright.runs.texts import Evaluation, Watch
 
 EXAMPLES = examples(
     TRAIN,
@@ -106,7 +106,8 @@ def _evaluate(
 ) -> Evaluation:
     """A run on a text; on the very same words as the first one, if there is one."""
     from cellwright.cli.data.progress import bar
-    from cellwright.runs.trained import check_same_words, evaluate, load_trained, text_for
+    from cellwright.runs.texts import check_same_words, evaluate, text_for
+    from cellwright.runs.trained import load_trained
 
     with bar() as progress:
         trained = load_trained(run, runs=runs, data=data, progress=progress)
@@ -152,8 +153,8 @@ def _document(found: Evaluation, other: Evaluation | None) -> dict[str, Any]:
 
 
 def _figures(found: Evaluation) -> dict[str, Any]:
+    from cellwright.tasks.language.metric import perplexity
     from cellwright.tasks.language.words import by_frequency
-    from cellwright.training import results
 
     info = found.trained.folder.info
     return {
@@ -166,7 +167,7 @@ def _figures(found: Evaluation) -> dict[str, Any]:
         "tokens": found.words.tokens,
         "unknown": found.text.unknown,
         "loss": found.words.mean,
-        "perplexity": results.perplexity(found.words.mean),
+        "perplexity": perplexity(found.words.mean),
         "seconds": found.seconds,
         "by_training_count": [
             {

@@ -11,7 +11,7 @@ from cellwright.cli.figures import duration, loss, perplexity, share
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
-    from cellwright.runs.trained import Evaluation
+    from cellwright.runs.texts import Evaluation
 
 BY_FREQUENCY = "by how often the training text has a word"
 

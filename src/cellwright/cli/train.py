@@ -149,20 +149,16 @@ def _fresh(
 def chosen_recipe(
     data: str | None, recipe: str | None, settings: list[str], progress: Any
 ) -> Recipe:
-    """The recipe that was named, or else one for a text of this size."""
-    from cellwright.data import load
-    from cellwright.runs.laptop import laptop_recipe
+    """The recipe that was named, or else one for data of this size."""
     from cellwright.runs.recipes import load_recipe
+    from cellwright.runs.suggestion import suggested_recipe
 
     if recipe is not None:
         return load_recipe(recipe, settings)
-    wanted = load_recipe(laptop_recipe(0), settings).data if data is None else data
-    corpus = load(wanted, progress=progress)
-    tokens = len(corpus.train)
-    name = laptop_recipe(tokens)
-    note = f"no recipe was named: {name} fits a text of {tokens:,} tokens"
+    chosen = suggested_recipe(data, settings, progress)
+    note = f"no recipe was named: {chosen.name} fits data of this size"
     stdout().print(note, style="dim", soft_wrap=True)
-    return load_recipe(name, settings)
+    return chosen
 
 
 def named(out: Path, name: str) -> Path:
@@ -235,7 +231,7 @@ def _print_recipes() -> None:
     table.add_column("what for", overflow="fold")
     for name in recipe_names():
         recipe = load_recipe(name)
-        table.add_row(name, recipe.data, f"{recipe.training.epochs:,}", recipe.description)
+        table.add_row(name, recipe.task.data, f"{recipe.training.epochs:,}", recipe.description)
     stdout().print(table)
 
 

@@ -50,8 +50,8 @@ class Pace:
     def add_step(self, event: StepDone) -> None:
         """Take in a step."""
         self._look_back(event.epoch)
-        seconds = event.tokens / event.tokens_per_second
-        self._recent.append((event.tokens, seconds, event.loss))
+        seconds = event.size / event.speed
+        self._recent.append((event.size, seconds, event.loss))
         self.step = event
 
     def add_epoch(self, event: EpochDone) -> None:

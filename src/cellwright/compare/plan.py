@@ -19,13 +19,16 @@ from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell, CellError
 from cellwright.compare.contenders import Contender, told_apart
-from cellwright.data import KNOWN, Corpus, load
-from cellwright.data.fingerprint import fingerprint
+from cellwright.runs.earlier import recipe_of_today
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
-from cellwright.runs.recipes import Recipe
+from cellwright.runs.recipes import Recipe, opened, recipe_from_json
+from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.metric import Metric
+from cellwright.tasks.registry import open_task
+from cellwright.tasks.task import Task
 
-FORMAT = "cellwright-comparison/1"
+FORMAT, EARLIER = "cellwright-comparison/2", "cellwright-comparison/1"
 FILE, CELLS, RUNS = "comparison.json", "cells", "runs"
 
 
@@ -37,6 +40,7 @@ class Plan:
     recipe: Recipe
     contenders: tuple[Contender, ...]
     seeds: tuple[int, ...]
+    metric: Metric
     text: str
     fingerprint: str
 
@@ -104,24 +108,29 @@ def make_plan(
         contenders: the cells.
         recipe: how each is trained.
         seeds: how many; they are 0, 1, ….
-        data: a corpus by name or folder, in place of the recipe's.
-        progress: called while text is read for the first time.
+        data: data by name or folder, in place of the recipe's.
+        progress: called while data is read for the first time.
 
     Raises:
         RunError: two cells are the same, or the folder is of another comparison.
-        DataError: the text is not there.
+        DataError: the data is not there.
     """
     if seeds < 1:
         raise RunError(f"a comparison needs one seed at least, not {seeds}")
-    wanted = recipe.data if data is None else data
-    if wanted not in KNOWN:
-        wanted = str(Path(wanted).expanduser().absolute())
+    recipe = opened(recipe).on(data)
     cells = told_apart(contenders)
     _check_place(folder)
-    corpus = load(wanted, progress=progress)
-    _check_text(corpus, recipe)
-    recipe = recipe.model_copy(update={"data": wanted})
-    plan = Plan(folder, recipe, cells, tuple(range(seeds)), corpus.describe(), fingerprint(corpus))
+    task = open_task(recipe.task, progress)
+    _check_data(task, recipe)
+    plan = Plan(
+        folder,
+        recipe,
+        cells,
+        tuple(range(seeds)),
+        task.metric,
+        task.describe(),
+        task.fingerprint,
+    )
     if (folder / FILE).exists():
         _check_same(read_plan(folder), plan)
     _write(plan)
@@ -141,13 +150,11 @@ def _check_place(folder: Path) -> None:
         raise refused("read", folder, error) from None
 
 
-def _check_text(corpus: Corpus, recipe: Recipe) -> None:
-    """Say so here if the text is too short for the recipe, and not once for each training."""
-    from cellwright.data import batchify
-
-    batchify(corpus.train, recipe.training.batch)
-    for part in (corpus.valid, corpus.test):
-        batchify(part, recipe.training.evaluation_batch)
+def _check_data(task: Task[Any], recipe: Recipe) -> None:
+    """Say so here if there is too little data for the recipe, and not once for each training."""
+    task.batches("train", recipe.training.batch, 0, 0)
+    for part in ("valid", "test"):
+        task.ordered(part, recipe.training.evaluation_batch)
 
 
 def _check_same(before: Plan, now: Plan) -> None:
@@ -164,7 +171,7 @@ def _check_same(before: Plan, now: Plan) -> None:
         )
     if before.fingerprint != now.fingerprint:
         raise RunError(
-            f"{where} was made with another text; it was\n{before.text}\nand is\n{now.text}"
+            f"{where} was made with other data; it was\n{before.text}\nand is\n{now.text}"
         )
     cells = {one.label: one.cell.id for one in now.contenders}
     for one in before.contenders:
@@ -183,8 +190,8 @@ def _check_same(before: Plan, now: Plan) -> None:
 
 def _settings(recipe: Recipe) -> dict[str, Any]:
     """What counts of a recipe, as flat names and values."""
-    flat: dict[str, Any] = {"data": recipe.data}
-    for table in ("model", "training"):
+    flat: dict[str, Any] = {}
+    for table in ("task", "model", "training"):
         values = getattr(recipe, table).model_dump()
         flat |= {f"{table}.{key}": value for key, value in values.items()}
     return flat
@@ -204,6 +211,7 @@ def _write(plan: Plan) -> None:
     value = {
         "format": FORMAT,
         "recipe": plan.recipe.model_dump(),
+        "metric": plan.metric.model_dump(),
         "data": {"fingerprint": plan.fingerprint, "description": plan.text},
         "cells": [
             {"label": one.label, "id": one.cell.id, "source": one.source} for one in plan.contenders
@@ -223,13 +231,17 @@ def read_plan(folder: Path) -> Plan:
     path = folder / FILE
     try:
         value = loads(path.read_bytes())
+        if isinstance(value, dict) and value.get("format") == EARLIER:
+            recipe, metric = recipe_of_today(value["recipe"]), PERPLEXITY.model_dump()
+            value |= {"format": FORMAT, "recipe": recipe, "metric": metric}
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             raise ValueError(f"this version reads {FORMAT!r}")
         return Plan(
             folder,
-            Recipe.model_validate(value["recipe"]),
+            recipe_from_json(Recipe, value["recipe"]),
             tuple(_contender(folder, entry) for entry in value["cells"]),
             tuple(value["seeds"]),
+            Metric.model_validate(value["metric"]),
             value["data"]["description"],
             value["data"]["fingerprint"],
         )

@@ -11,7 +11,8 @@ from cellwright.compare.contenders import Contender
 from cellwright.compare.plan import Plan
 from cellwright.compare.statistics import Spread
 from cellwright.runs.folder import RunFolder
-from cellwright.training.results import Result, perplexity
+from cellwright.tasks.language.metric import perplexity
+from cellwright.training.results import Result
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,7 @@ class Recurrent(nn.Module):
         self.hidden_dropout = hidden_dropout
         self.weight_dropout = weight_dropout
         self.backend = backend
+        self.init_range = init_range
         self._live_cell = cell.simplified()
         directions = 2 if bidirectional else 1
         self.projection = nn.Linear(input_size, hidden_size, bias=False) if project_input else None
@@ -130,6 +131,31 @@ class Recurrent(nn.Module):
         rnn = rnn.to(next(module.parameters()))
         rnn.load_state_dict(from_torch.parameters(module))
         return rnn
+
+    def around(self, cell: Cell, bank: WeightBank) -> Recurrent:
+        """A network of the same sizes, dropouts and backend around another cell.
+
+        Its weights are those of `bank`, as far as the cell names them with keys, and its projection
+        is this network's: nothing is copied.
+        """
+        other = type(self)(
+            cell,
+            self.input_size,
+            self.hidden_size,
+            self.num_layers,
+            self.batch_first,
+            self.bidirectional,
+            self.dropout,
+            self.input_dropout,
+            self.hidden_dropout,
+            self.weight_dropout,
+            self.backend,
+            init_range=self.init_range,
+            project_input=self.projection is not None,
+            bank=bank,
+        )
+        other.projection = self.projection
+        return other.train(self.training)
 
     def reset_parameters(self) -> None:
         """Draw all parameters anew, except those of a shared bank."""

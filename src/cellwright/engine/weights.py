@@ -22,7 +22,8 @@ class WeightBank(nn.Module):
     cells of a search space. For several layers or directions each has its own part.
 
     Args:
-        init_range: weights start uniform in ±`init_range`; None for ±1/sqrt(rows).
+        init_range: weights start uniform in ±`init_range`; None for what the layer says that asks
+            first, or else ±1/sqrt(rows).
     """
 
     def __init__(self, init_range: float | None = None) -> None:
@@ -37,12 +38,14 @@ class WeightBank(nn.Module):
         assert isinstance(part, WeightBank)
         return part
 
-    def get(self, key: str, rows: int, columns: int) -> nn.Parameter:
+    def get(
+        self, key: str, rows: int, columns: int, init_range: float | None = None
+    ) -> nn.Parameter:
         """The weight called `key`, which is always the same tensor."""
         known = self._parameters.get(key)
         if known is None:
             known = nn.Parameter(torch.empty(rows, columns))
-            _start(known, self.init_range, rows)
+            _start(known, init_range if self.init_range is None else self.init_range, rows)
             self.register_parameter(key, known)
         if known.shape != (rows, columns):
             raise ValueError(
@@ -83,7 +86,7 @@ class LayerWeights(nn.Module):
         for position, name in enumerate(node.inputs):
             columns = self._sizes[cell.width(name)]
             if node.keys is not None:
-                self.bank.get(node.keys[position], rows, columns)
+                self.bank.get(node.keys[position], rows, columns, self._init_range)
                 self._places[node.name, position] = ("bank", node.keys[position])
                 continue
             seen[name] = seen.get(name, 0) + 1

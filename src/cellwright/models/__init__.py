@@ -9,7 +9,7 @@ from cellwright.models.settings import AwdSettings, ModelSettings, OneLayerSetti
 
 if TYPE_CHECKING:
     from cellwright.models.build import build_language_model
-    from cellwright.models.language_model import LanguageModel, detach_state
+    from cellwright.models.language_model import LanguageModel
 
 __all__ = [
     "AwdSettings",
@@ -17,13 +17,11 @@ __all__ = [
     "ModelSettings",
     "OneLayerSettings",
     "build_language_model",
-    "detach_state",
 ]
 
 _NEEDS_TORCH = {
     "LanguageModel": "language_model",
     "build_language_model": "build",
-    "detach_state": "language_model",
 }
 
 

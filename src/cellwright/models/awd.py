@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 from itertools import pairwise
 
 from torch import Tensor, nn
 
 from cellwright.cell import Cell
 from cellwright.engine import Recurrent, WeightBank
+from cellwright.models.cell_model import Carried, Theta
 from cellwright.models.dropout import locked_dropout
-from cellwright.models.language_model import CarriedState, LanguageModel, Theta
+from cellwright.models.language_model import LanguageModel
 from cellwright.models.settings import AwdSettings
 
 
@@ -49,24 +51,33 @@ class Awd(LanguageModel):
                 weight_dropout=settings.weight_dropout,
                 project_input=equal and width != hidden,
                 backend=backend,
-                bank=None if bank is None else bank.part(f"recurrent{number}"),
+                bank=None if bank is None else _part(bank, number),
             )
             for number, (width, hidden) in enumerate(pairwise(widths))
         )
 
-    def zero_state(self, batch: int) -> CarriedState:
+    def around(self, cell: Cell, bank: WeightBank) -> Awd:
+        """The same embeddings, decoder and dropouts around another cell in all layers."""
+        other = copy.copy(self)
+        layers = [
+            layer.around(cell, _part(bank, number)) for number, layer in enumerate(self._layers)
+        ]
+        other._modules = {**self._modules, "recurrent": nn.ModuleList(layers)}
+        return other
+
+    def zero_state(self, batch: int) -> Carried:
         """The state before the first word of a text, a part for each layer."""
         return tuple(layer.zero_state(batch) for layer in self._layers)
 
     def recur(
-        self, x: Tensor, state: CarriedState | None, theta: Theta | None
-    ) -> tuple[Tensor, CarriedState]:
+        self, x: Tensor, state: Carried | None, theta: Theta | None
+    ) -> tuple[Tensor, Carried]:
         """All layers, with dropout between them."""
         layers = self._layers
         before = (None,) * len(layers) if state is None else state
         if isinstance(before, Tensor) or len(before) != len(layers):
             raise ValueError(f"the state must be a tuple of {len(layers)} parts, one for a layer")
-        after: list[CarriedState] = []
+        after: list[Carried] = []
         for number, layer in enumerate(layers):
             if number:
                 x = locked_dropout(x, self.settings.dropout_between, self.training)
@@ -77,3 +88,8 @@ class Awd(LanguageModel):
     @property
     def _layers(self) -> list[Recurrent]:
         return [layer for layer in self.recurrent if isinstance(layer, Recurrent)]
+
+
+def _part(bank: WeightBank, number: int) -> WeightBank:
+    """What one layer has of the bank: its matrices are of other sizes than those of others."""
+    return bank.part(f"recurrent{number}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from abc import abstractmethod
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -12,13 +11,8 @@ from torch import Tensor, nn
 
 from cellwright.engine import cross_entropy
 from cellwright.engine.checks import check_sizes
+from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.dropout import embed, locked_dropout
-
-CarriedState: TypeAlias = "Tensor | tuple[CarriedState, ...]"
-"""What one segment of text hands to the next: the states of all recurrent layers."""
-
-Theta: TypeAlias = Mapping[str, Tensor]
-"""The weights of each `mix` of a supernet by its name."""
 
 EMBEDDING_RANGE = 0.1
 
@@ -28,25 +22,28 @@ class Hidden(NamedTuple):
 
     raw: Tensor
     dropped: Tensor
-    state: CarriedState
+    state: Carried
 
 
-class Loss(NamedTuple):
-    """What training minimises is `cross_entropy + penalty`; the state is not detached."""
+class TextBatch(NamedTuple):
+    """A segment of text: words (steps, batch) and what comes after each; `full` steps are a whole
+    segment's."""
 
-    cross_entropy: Tensor
-    penalty: Tensor
-    state: CarriedState
+    tokens: Tensor
+    targets: Tensor
+    full: int
+
+    @property
+    def size(self) -> int:
+        """How many words it predicts."""
+        return self.tokens.numel()
+
+    def rate(self, full: float) -> float:
+        """A segment that is shorter than others takes a shorter step (Merity et al. 2018, 5)."""
+        return full * len(self.tokens) / self.full
 
 
-def detach_state(state: CarriedState) -> CarriedState:
-    """The same state without its past, so that gradients stop here (truncated BPTT)."""
-    if isinstance(state, Tensor):
-        return state.detach()
-    return tuple(detach_state(part) for part in state)
-
-
-class LanguageModel(nn.Module, ABC):
+class LanguageModel(CellModel[TextBatch]):
     """Predicts each next word from all before it, with one matrix for embedding and decoder.
 
     A subclass says what stands between the two. Products are those of the engine alone, whose
@@ -85,20 +82,18 @@ class LanguageModel(nn.Module, ABC):
         self.embedding = nn.Embedding(vocabulary_size, width, _weight=weight)
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
 
-    detach_state = staticmethod(detach_state)
-
     @abstractmethod
-    def zero_state(self, batch: int) -> CarriedState:
+    def zero_state(self, batch: int) -> Carried:
         """The state before the first word of a text."""
 
     @abstractmethod
     def recur(
-        self, x: Tensor, state: CarriedState | None, theta: Theta | None
-    ) -> tuple[Tensor, CarriedState]:
+        self, x: Tensor, state: Carried | None, theta: Theta | None
+    ) -> tuple[Tensor, Carried]:
         """The recurrent layers: (steps, batch, width) to the same shape, and the new state."""
 
     def forward(
-        self, tokens: Tensor, state: CarriedState | None = None, *, theta: Theta | None = None
+        self, tokens: Tensor, state: Carried | None = None, *, theta: Theta | None = None
     ) -> Hidden:
         """Read words.
 
@@ -113,11 +108,19 @@ class LanguageModel(nn.Module, ABC):
         raw, state = self.recur(x, state, theta)
         return Hidden(raw, locked_dropout(raw, self.dropout_output, self.training), state)
 
-    def loss(
+    def begin(self, batch: TextBatch) -> Carried:
+        """The state before the first word of a text."""
+        return self.zero_state(batch.tokens.shape[1])
+
+    def loss(self, batch: TextBatch, carried: Carried, *, theta: Theta | None = None) -> Loss:
+        """Mean nats a word of a segment; see `text_loss`."""
+        return self.text_loss(batch.tokens, batch.targets, carried, theta=theta)
+
+    def text_loss(
         self,
         tokens: Tensor,
         targets: Tensor,
-        state: CarriedState | None = None,
+        state: Carried | None = None,
         *,
         theta: Theta | None = None,
     ) -> Loss:
@@ -136,10 +139,10 @@ class LanguageModel(nn.Module, ABC):
         self,
         tokens: Tensor,
         targets: Tensor,
-        state: CarriedState | None = None,
+        state: Carried | None = None,
         *,
         theta: Theta | None = None,
-    ) -> tuple[Tensor, CarriedState]:
+    ) -> tuple[Tensor, Carried]:
         """Nats of each word (steps, batch), without gradient, and the new state."""
         _check_targets(tokens, targets)
         hidden = self(tokens, state, theta=theta)

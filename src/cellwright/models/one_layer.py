@@ -8,7 +8,8 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.engine import Recurrent, WeightBank
-from cellwright.models.language_model import CarriedState, LanguageModel, Theta
+from cellwright.models.cell_model import Carried, Theta
+from cellwright.models.language_model import LanguageModel
 from cellwright.models.settings import OneLayerSettings
 
 
@@ -33,7 +34,16 @@ class OneLayer(LanguageModel):
             tar=settings.tar,
         )
         self.settings = settings
-        self.recurrent = _layer(settings, cell, backend, bank)
+        self.recurrent = Recurrent(
+            cell,
+            settings.hidden,
+            settings.hidden,
+            input_dropout=settings.dropout_x,
+            hidden_dropout=settings.dropout_hidden,
+            init_range=settings.init_range,
+            backend=backend,
+            bank=bank,
+        )
 
     def around(self, cell: Cell, bank: WeightBank) -> OneLayer:
         """The same embeddings, decoder and dropouts around another cell.
@@ -42,32 +52,16 @@ class OneLayer(LanguageModel):
         `bank`, where other cells may find them as well.
         """
         other = copy.copy(self)
-        layer = _layer(self.settings, cell, self.recurrent.backend, bank)
-        other._modules = {**self._modules, "recurrent": layer}
+        other._modules = {**self._modules, "recurrent": self.recurrent.around(cell, bank)}
         return other
 
-    def zero_state(self, batch: int) -> CarriedState:
+    def zero_state(self, batch: int) -> Carried:
         """The state before the first word of a text."""
         return self.recurrent.zero_state(batch)
 
     def recur(
-        self, x: Tensor, state: CarriedState | None, theta: Theta | None
-    ) -> tuple[Tensor, CarriedState]:
+        self, x: Tensor, state: Carried | None, theta: Theta | None
+    ) -> tuple[Tensor, Carried]:
         """The one layer."""
         output, new_state = self.recurrent(x, state, theta=theta)
         return output, new_state
-
-
-def _layer(
-    settings: OneLayerSettings, cell: Cell, backend: str, bank: WeightBank | None
-) -> Recurrent:
-    return Recurrent(
-        cell,
-        settings.hidden,
-        settings.hidden,
-        input_dropout=settings.dropout_x,
-        hidden_dropout=settings.dropout_hidden,
-        init_range=settings.init_range,
-        backend=backend,
-        bank=bank,
-    )

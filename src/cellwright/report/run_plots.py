@@ -14,7 +14,8 @@ from typing import Any, Literal
 from cellwright.base.files import write_whole
 from cellwright.report import drawing
 from cellwright.report.drawing import GREY, PlotError, matplotlib, picture_kind
-from cellwright.training.results import EpochRecord, best_of, perplexity
+from cellwright.tasks.language.metric import perplexity
+from cellwright.training.results import EpochRecord, best_of
 
 Against = Literal["epoch", "time"]
 

@@ -10,7 +10,7 @@ from typing import Any
 from cellwright.data.word_pairs import WordPairs
 from cellwright.report import drawing
 from cellwright.runs.word_similarity import Row
-from cellwright.training.results import perplexity
+from cellwright.tasks.language.metric import perplexity
 
 
 def draw_similarities(rows: Sequence[Row], sets: Sequence[WordPairs], path: Path) -> None:

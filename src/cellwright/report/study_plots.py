@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from cellwright.report import drawing
 from cellwright.report.drawing import PlotError
-from cellwright.training.results import perplexity
+from cellwright.tasks.language.metric import perplexity
 from cellwright.trials.store import Store, Study
 from cellwright.trials.store.tables import trials
 from cellwright.trials.store.trials import FAILED, FINISHED

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import METRICS, RunFolder
 from cellwright.training.results import EpochRecord
 
-_NAMES = [field.name for field in fields(EpochRecord)]
+_NAMES = [field.name for field in fields(EpochRecord) if field.name != "figures"]
 
 
 def curve_of(folder: RunFolder) -> tuple[EpochRecord, ...]:
@@ -19,9 +21,15 @@ def curve_of(folder: RunFolder) -> tuple[EpochRecord, ...]:
     """
     records = (record for record in folder.metrics() if record.get("kind") == "epoch")
     try:
-        return tuple(EpochRecord(**{name: record[name] for name in _NAMES}) for record in records)
+        return tuple(epoch_record(record) for record in records)
     except KeyError as error:
         raise RunError(
             f"{folder.path / METRICS}: an epoch without {error}; it is damaged, or of another "
             "version of cellwright"
         ) from None
+
+
+def epoch_record(record: Mapping[str, Any]) -> EpochRecord:
+    """An epoch as the metrics keep it; a `KeyError` if something is missing."""
+    figures = record.get("figures", {})
+    return EpochRecord(**{name: record[name] for name in _NAMES}, figures=figures)

@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -133,7 +132,7 @@ class RunFolder(WorkFolder[RunInfo]):
 
     def write_result(self, result: Result) -> None:
         """Write down the figures."""
-        write_whole(self.path / RESULT, dumps(asdict(result), indent=2).encode() + b"\n")
+        write_whole(self.path / RESULT, dumps(result.to_json(), indent=2).encode() + b"\n")
 
 
 def _name(info: RunInfo) -> str:

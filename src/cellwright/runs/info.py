@@ -9,16 +9,27 @@ import platform
 import secrets
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializeAsAny,
+    ValidationError,
+)
 from typing_extensions import Self
 
 from cellwright.base.json_values import dumps, loads
 from cellwright.cell import Cell
-from cellwright.data import Corpus
-from cellwright.data.fingerprint import fingerprint
-from cellwright.runs.recipes import Recipe
+from cellwright.runs.earlier import info_of_today
+from cellwright.runs.recipes import Recipe, recipe_from_json
+from cellwright.tasks.metric import Metric
+from cellwright.tasks.settings import TaskSettings
+
+if TYPE_CHECKING:
+    from cellwright.tasks.task import Task
 
 Status = Literal["running", "finished", "stopped", "diverged"]
 """What the folder says. Work that was killed still says "running"."""
@@ -36,21 +47,24 @@ class CellInfo(_Info):
 
 
 class DataInfo(_Info):
-    """Which text."""
+    """Which data."""
 
-    name: str = Field(description="a corpus by name, or a folder with its text")
-    folder: str | None = Field(None, description="where a named corpus is, if that was said")
-    fingerprint: str = Field(description="a hash of its tokens and vocabulary")
+    name: str = Field(description="data by name, or a folder that has it")
+    fingerprint: str = Field(description="a hash of it")
     description: str = Field(description="its counts, for people")
 
 
 class WorkInfo(_Info):
     """What work of any kind that is kept in a folder depends on, and what has become of it."""
 
+    earlier: ClassVar[str] = ""
+    """The format before this one, which is read as well."""
+
     format: str
     id: str = Field(default_factory=lambda: secrets.token_hex(8), description="ties checkpoints")
     created: datetime = Field(default_factory=lambda: datetime.now().astimezone())
     status: Status = "running"
+    metric: Metric = Field(description="what its losses are shown as")
     data: DataInfo
     seed: int
     backend: str = "auto"
@@ -67,6 +81,8 @@ class WorkInfo(_Info):
         """As it is read; a `ValueError` that says what is wrong if it is anything else."""
         value = loads(text)
         found, wanted = _format_of(value), cls.model_fields["format"].default
+        if found == cls.earlier:
+            value, found = {**info_of_today(value), "format": wanted}, wanted
         if found != wanted:
             raise ValueError(f"its format is {found!r}, and this version reads {wanted!r}")
         try:
@@ -89,36 +105,33 @@ class WorkInfo(_Info):
 class RunInfo(WorkInfo):
     """All that a run depends on."""
 
-    format: Literal["cellwright-run/1"] = "cellwright-run/1"
+    earlier: ClassVar[str] = "cellwright-run/1"
+
+    format: Literal["cellwright-run/2"] = "cellwright-run/2"
     cell: CellInfo
-    recipe: Recipe
+    recipe: Annotated[
+        SerializeAsAny[Recipe], BeforeValidator(lambda value: recipe_from_json(Recipe, value))
+    ]
 
 
 def describe(
-    cell: Cell,
-    corpus: Corpus,
-    recipe: Recipe,
-    seed: int,
-    backend: str,
-    threads: int,
-    data_folder: str | None = None,
+    cell: Cell, task: Task[Any], recipe: Recipe, seed: int, backend: str, threads: int
 ) -> RunInfo:
     """The description of a new run."""
-    data = describe_data(corpus, recipe.data, data_folder)
-    named = CellInfo(name=cell.name, id=cell.id)
     return RunInfo(
-        cell=named, data=data, seed=seed, recipe=recipe, backend=backend, threads=threads
+        cell=CellInfo(name=cell.name, id=cell.id),
+        metric=task.metric,
+        data=describe_data(task, recipe.task),
+        seed=seed,
+        recipe=recipe,
+        backend=backend,
+        threads=threads,
     )
 
 
-def describe_data(corpus: Corpus, name: str, folder: str | None = None) -> DataInfo:
-    """Which text it is."""
-    return DataInfo(
-        name=name,
-        folder=folder,
-        fingerprint=fingerprint(corpus),
-        description=corpus.describe(),
-    )
+def describe_data(task: Task[Any], settings: TaskSettings) -> DataInfo:
+    """Which data it is."""
+    return DataInfo(name=settings.data, fingerprint=task.fingerprint, description=task.describe())
 
 
 def versions() -> dict[str, str]:

@@ -8,14 +8,8 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 
 from cellwright.base.errors import did_you_mean, shown
-from cellwright.models.settings import ModelSettings
 
 MOST_ERRORS = 10
-
-MODELS: dict[str, type[BaseModel]] = {
-    model.model_fields["kind"].default: model for model in get_args(get_args(ModelSettings)[0])
-}
-"""The models' settings by their kind."""
 
 Path = tuple[str, ...]
 
@@ -59,17 +53,15 @@ def _problem(
     path: Path, found: dict[str, Any], recipe: type[BaseModel], tables: Mapping[str, Any]
 ) -> str:
     key, value, kind = ".".join(path), shown(found["input"]), found["type"]
-    kinds = " or ".join(map(repr, MODELS))
     if kind == "extra_forbidden":
         return _unknown(path, recipe, tables)
     if kind == "missing":
         return f"{key} is missing"
     if kind == "union_tag_not_found":
-        return f"model.kind is missing; it should be {kinds}"
+        return f"{key}.kind is missing; it should be {_either(_kinds(_members(recipe, path[0])))}"
     if kind == "union_tag_invalid":
         tag, known = str(found["ctx"]["tag"]), _kinds(_members(recipe, path[0]))
-        quoted = " or ".join(", ".join(map(repr, known)).rsplit(", ", 1))
-        return f"{key}.kind should be {quoted}, not {shown(tag)}{did_you_mean(tag, known)}"
+        return f"{key}.kind should be {_either(known)}, not {shown(tag)}{did_you_mean(tag, known)}"
     if kind in ("model_type", "model_attributes_type"):
         return f"{key} should be a table, written [{key}], not {value}"
     message = str(found["msg"])
@@ -80,6 +72,10 @@ def _problem(
         return f"{key} should be {allowed}, not {value}{guess}"
     message = message.removeprefix("Value error, ")
     return f"{key}: {message[:1].lower()}{message[1:]}"
+
+
+def _either(words: list[str]) -> str:
+    return " or ".join(", ".join(map(repr, words)).rsplit(", ", 1))
 
 
 def _quoted(found: Mapping[str, Any]) -> list[str]:

@@ -6,10 +6,14 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 NONE = "none"
 """How a recipe says that a setting has no value."""
+
+
+class _Extra(BaseModel):
+    model_config = ConfigDict(extra="allow")
 
 
 def recipe_to_toml(recipe: BaseModel) -> str:
@@ -18,7 +22,7 @@ def recipe_to_toml(recipe: BaseModel) -> str:
 
 
 def _lines(settings: BaseModel, at: str = "") -> Iterator[str]:
-    tables = []
+    tables: list[tuple[str, BaseModel]] = []
     for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)
         if isinstance(value, BaseModel):
@@ -26,6 +30,11 @@ def _lines(settings: BaseModel, at: str = "") -> Iterator[str]:
         else:
             comment = f"  # {field.description}" if field.description else ""
             yield f"{name} = {_value(value)}{comment}"
+    for name, value in (settings.model_extra or {}).items():  # of a plug-in that nobody asked
+        if isinstance(value, dict):
+            tables.append((name, _Extra.model_validate(value)))
+        else:
+            yield f"{name} = {_value(value)}"
     for name, table in tables:
         yield ""
         yield f"[{at}{name}]"
@@ -37,7 +46,7 @@ def _value(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, int | float):
         return repr(value)
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | list):
         return f"[{', '.join(map(_value, value))}]"
     # JSON's escapes are TOML's, but for one character that TOML wants escaped.
     text = NONE if value is None else str(value)

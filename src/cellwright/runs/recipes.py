@@ -1,11 +1,12 @@
 """Recipes: everything that decides a training but the cell and the seed, as a TOML file.
 
-A recipe names the data, the model's settings and the training's settings. There are other kinds of
-recipes for other work (`BaseRecipe`), which all are read in the same way. `extends` names another
-recipe, packaged or a file beside it, whose values hold where this one says nothing:
+A recipe names the task, the model's settings and the training's settings. There are other kinds of
+recipes for other work (`BaseRecipe`), which all are read in the same way; a name is that of one
+recipe, of one kind. `extends` names another recipe, packaged or a file beside it, whose values hold
+where this one says nothing:
 
     description = "My cell search's last step, shorter"
-    extends = "darts-ptb"
+    extends = "darts-ptb-training"
 
     [training]
     epochs = 100
@@ -18,21 +19,24 @@ recipe's file is found from everywhere.
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, create_model
+from typing_extensions import Self
 
 from cellwright.base.errors import did_you_mean, reason, shown
 from cellwright.data import KNOWN
-from cellwright.models.settings import ModelSettings
-from cellwright.runs.errors import RecipeError
+from cellwright.runs.errors import RecipeError, RunError
 from cellwright.runs.recipe_errors import explain
 from cellwright.runs.recipe_text import NONE
 from cellwright.runs.recipe_text import recipe_to_toml as recipe_to_toml
+from cellwright.tasks.registry import TaskError, TaskKind, is_built_in, placed, task_kind
+from cellwright.tasks.settings import TaskSettings
 from cellwright.training.settings import TrainingSettings
 
 if sys.version_info >= (3, 11):
@@ -46,8 +50,17 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**20
 """The largest file that is read as a recipe."""
 
+DEFAULT_TASK = "language"
+"""What a recipe is about that does not say."""
+
 _OWN = ("name", "description", "extends")
 """What a recipe does not take over from the one that it extends."""
+
+
+class LooseSettings(BaseModel):
+    """A table whose settings are a plug-in's, which nobody has asked for yet."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
 
 
 class BaseRecipe(BaseModel):
@@ -55,21 +68,42 @@ class BaseRecipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    folder: ClassVar[tuple[str, ...]] = ("recipes",)
-    """Where in the package those that come with cellwright are."""
+    noun: ClassVar[str] = "training"
+    """What it is a recipe for."""
+    folder: ClassVar[str] = "training"
+    """Where among the recipes that come with cellwright those of its kind are."""
 
     name: str = Field("recipe", description="what people call it; the file's name unless said")
     description: str = Field("", description="what it is for, in a line")
-    data: str = Field(
-        "builtin", min_length=1, description="a corpus by name, or a folder with its text"
-    )
+    task: SerializeAsAny[TaskSettings]
+
+    @classmethod
+    def typed(cls, kind: TaskKind) -> dict[str, Any]:
+        """The fields whose settings depend on the task, and what they are for a kind of task."""
+        return {"task": kind.settings}
+
+    def on(self, data: str | None, folder: str | None = None) -> Self:
+        """The same on other data, or as it is if none is named.
+
+        A folder is named by a path that holds in any working directory.
+        """
+        wanted = self.task.data if data is None else data
+        changes = {"data": placed(self.task, wanted)}
+        if folder is not None:
+            changes["folder"] = str(Path(folder).expanduser().absolute())
+        return self.model_copy(update={"task": self.task.model_copy(update=changes)})
 
 
 class Recipe(BaseRecipe):
     """How to train a cell."""
 
-    model: ModelSettings
+    model: SerializeAsAny[LooseSettings]
     training: TrainingSettings
+
+    @classmethod
+    def typed(cls, kind: TaskKind) -> dict[str, Any]:
+        """Task and model."""
+        return {"task": kind.settings, "model": kind.model_settings}
 
 
 AnyRecipe = TypeVar("AnyRecipe", bound=BaseRecipe)
@@ -103,6 +137,7 @@ class _Draft:
     def recipe(self, kind: type[AnyRecipe], name: str, whole: str) -> AnyRecipe:
         """The recipe, or an error that says all that is wrong."""
         tables = {key: _with_nones(value) for key, value in self.values.items()}
+        kind = self._for_its_task(kind, tables, whole)
         for key, field in kind.model_fields.items():
             if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
                 tables.setdefault(key, {})
@@ -111,12 +146,71 @@ class _Draft:
         except ValidationError as error:
             raise RecipeError(explain(error, kind, tables, self.origins, whole)) from None
 
+    def _for_its_task(
+        self, kind: type[AnyRecipe], tables: dict[str, Any], whole: str
+    ) -> type[AnyRecipe]:
+        task = tables.setdefault("task", {})
+        name = task.setdefault("kind", DEFAULT_TASK) if isinstance(task, dict) else DEFAULT_TASK
+        where = self.origins.get(("task", "kind"), whole)
+        if not isinstance(name, str):
+            raise RecipeError(f"{where}: task.kind should name a task, not {shown(name)}")
+        try:
+            return for_task(kind, task_kind(name))
+        except TaskError as error:
+            raise RecipeError(f"{where}: task.kind: {error}") from None
+
 
 def _with_nones(value: Any) -> Any:
     """A table with `None` for "none"; what is no table stays as it is."""
     if not isinstance(value, dict):
         return value
     return {key: None if v == NONE else _with_nones(v) for key, v in value.items()}
+
+
+@functools.lru_cache(maxsize=64)
+def for_task(kind: type[AnyRecipe], task: TaskKind) -> type[AnyRecipe]:
+    """The class of recipes of a kind, for a kind of task: its settings are known."""
+    fields: dict[str, Any] = {name: (what, ...) for name, what in kind.typed(task).items()}
+    return create_model(kind.__name__, __base__=kind, **fields)
+
+
+def recipe_from_json(kind: type[AnyRecipe], values: Any) -> AnyRecipe:
+    """A recipe from its JSON values, as work on disk has them.
+
+    The settings of a plug-in's task stay as they are, so that nobody else's code runs because a
+    file was looked at; `opened` checks them.
+
+    Raises:
+        ValueError: the values are no recipe's.
+    """
+    if isinstance(values, kind):
+        return values
+    task = values.get("task") if isinstance(values, dict) else None
+    name = task.get("kind") if isinstance(task, dict) else None
+    if isinstance(name, str) and is_built_in(name):
+        kind = for_task(kind, task_kind(name))
+    found: AnyRecipe = kind.model_validate(values)
+    return found
+
+
+def opened(recipe: AnyRecipe) -> AnyRecipe:
+    """The recipe with the settings of its task checked, also if that is a plug-in's.
+
+    Raises:
+        TaskError: the plug-in is not to be had.
+        RunError: its settings are not what the plug-in knows.
+    """
+    kind = task_kind(recipe.task.kind)
+    if isinstance(recipe.task, kind.settings):
+        return recipe
+    found = for_task(type(recipe), kind)
+    try:
+        checked: AnyRecipe = found.model_validate(recipe.model_dump())
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RunError(f"the recipe {recipe.name}: {where}: {first['msg'].lower()}") from None
+    return checked
 
 
 @overload
@@ -162,7 +256,7 @@ def recipe_names(kind: type[BaseRecipe] = Recipe) -> list[str]:
 
 
 def _packaged(kind: type[BaseRecipe]) -> Traversable:
-    return resources.files("cellwright").joinpath(*kind.folder)
+    return resources.files("cellwright").joinpath("recipes", kind.folder)
 
 
 def _other_kind(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -178,7 +272,7 @@ def _load(
     kind: type[BaseRecipe],
 ) -> tuple[str, str]:
     """Take a recipe, after those that it extends, into the draft; how to call its file, and it."""
-    path = _find(wanted, beside, recipe_names(kind))
+    path = _find(wanted, beside, kind)
     label = wanted if path is None else str(path)
     where = f"recipe {wanted!r}" if path is None else label
     if label in within:
@@ -194,10 +288,11 @@ def _load(
             raise RecipeError(f"{where}: extends: {error}") from None
         for own in _OWN:
             draft.values.pop(own, None)
-    data = table.get("data")
-    if path is not None and isinstance(data, str) and data not in KNOWN:
+    task = table.get("task")
+    if path is not None and isinstance(task, dict) and isinstance(data := task.get("data"), str):
         folder = path.parent / data
-        table["data"] = str(folder) if data and _is_folder(folder) else data
+        if data and data not in KNOWN and _is_folder(folder):
+            table["task"] = {**task, "data": str(folder)}
     draft.take(table, where)
     name = wanted if path is None else path.stem
     return where, str(table.get("name", name))
@@ -207,8 +302,9 @@ class _NoRecipeError(RecipeError):
     """There is no recipe of a name."""
 
 
-def _find(wanted: str, beside: Path | None, packaged: Sequence[str]) -> Path | None:
+def _find(wanted: str, beside: Path | None, kind: type[BaseRecipe]) -> Path | None:
     """The file of a recipe; None for a packaged one."""
+    packaged = recipe_names(kind)
     if wanted in packaged:
         return None
     if "\0" in wanted:
@@ -217,10 +313,24 @@ def _find(wanted: str, beside: Path | None, packaged: Sequence[str]) -> Path | N
     path = path if beside is None else beside / path
     if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
         return path.resolve()
+    other = _folder_of(wanted)
+    if other is not None:
+        raise _NoRecipeError(
+            f"{wanted!r} is a recipe in {other}/, not one for a {kind.noun}; those are "
+            f"{', '.join(packaged)}"
+        )
     hint = did_you_mean(wanted, packaged) or f"; there are {', '.join(packaged)}"
     raise _NoRecipeError(
         f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)"
     )
+
+
+def _folder_of(name: str) -> str | None:
+    """The kind of packaged recipes in which there is one of that name."""
+    for folder in resources.files("cellwright").joinpath("recipes").iterdir():
+        if folder.is_dir() and folder.joinpath(f"{name}.toml").is_file():
+            return folder.name
+    return None
 
 
 def _is_file(path: Path) -> bool:

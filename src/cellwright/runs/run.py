@@ -1,4 +1,4 @@
-"""Starting runs: a new one from a cell and a recipe, or an old one from its folder."""
+"""Runs that are ready: a new one from a cell and a recipe, or an old one from its folder."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ import torch
 
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
-from cellwright.data import KNOWN, Corpus, load
-from cellwright.data.fingerprint import fingerprint
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RUNS, RunFolder
 from cellwright.runs.info import describe
-from cellwright.runs.recipes import Recipe
+from cellwright.runs.recipes import BaseRecipe, Recipe, opened
 from cellwright.runs.runner import train
 from cellwright.runs.work_folder import WorkFolder
+from cellwright.tasks.registry import open_task
+from cellwright.tasks.task import Task
 from cellwright.training.results import Result
 from cellwright.training.training import Training
 
@@ -28,7 +28,7 @@ class Run:
 
     folder: RunFolder
     training: Training
-    corpus: Corpus
+    task: Task[Any]
 
 
 def fresh_run(
@@ -49,41 +49,38 @@ def fresh_run(
         cell: the cell to train.
         recipe: how to train it.
         seed: decides everything that is drawn.
-        data: a corpus by name or folder, in place of the recipe's.
-        data_folder: where a named corpus is, if not in the usual places.
+        data: data by name or folder, in place of the recipe's.
+        data_folder: where data of that name is, if not in the usual places.
         runs: where the folder is made, under a name that says what it is.
         path: the folder itself, instead.
         backend: of the engine.
-        progress: called while text is read for the first time.
+        progress: called while data is read for the first time.
     """
     if any(node.op == "mix" for node in cell.nodes):
         raise RunError(
             f"the cell {cell.name or cell.id} is a supernet: its mix nodes take their weights from "
             "a search; derive a cell from it and train that"
         )
-    wanted = recipe.data if data is None else data
-    place = None if data_folder is None else str(Path(data_folder).expanduser().absolute())
-    corpus = load(wanted, folder=place, progress=progress)
-    recipe = recipe.model_copy(update={"data": _anywhere(wanted)})
-    training = Training(cell, corpus, recipe.model, recipe.training, seed, backend)
-    threads = torch.get_num_threads()
-    info = describe(cell, corpus, recipe, seed, backend, threads, place)
-    return Run(RunFolder.create(info, cell, runs=runs, path=path), training, corpus)
+    recipe = opened(recipe).on(data, None if data_folder is None else str(data_folder))
+    task = open_task(recipe.task, progress)
+    training = Training(cell, task, recipe.model, recipe.training, seed, backend)
+    info = describe(cell, task, recipe, seed, backend, torch.get_num_threads())
+    return Run(RunFolder.create(info, cell, runs=runs, path=path), training, task)
 
 
 def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = None) -> Run:
     """A run from its folder, ready to go on.
 
     Raises:
-        RunError: it is not a run, has ended, or its text is not what it was.
+        RunError: it is not a run, has ended, or its data is not what it was.
     """
     folder = RunFolder.open(path, runs)
     folder.refuse_ended()
     cell, info = folder.cell(), folder.info
-    corpus = corpus_of(folder, progress)
-    recipe = info.recipe
-    training = Training(cell, corpus, recipe.model, recipe.training, info.seed, info.backend)
-    return Run(folder, training, corpus)
+    recipe = opened(info.recipe)
+    task = task_of(folder, recipe, progress)
+    training = Training(cell, task, recipe.model, recipe.training, info.seed, info.backend)
+    return Run(folder, training, task)
 
 
 def resume(
@@ -94,23 +91,20 @@ def resume(
     return train(run.folder, run.training, **how)
 
 
-def corpus_of(folder: WorkFolder[Any], progress: Progress | None = None) -> Corpus:
-    """The text that a run, or a search, was made with.
+def task_of(
+    folder: WorkFolder[Any], recipe: BaseRecipe, progress: Progress | None = None
+) -> Task[Any]:
+    """The task that a run, or a search, was made with.
 
     Raises:
-        DataError: it is not there.
-        RunError: it is another text now, whose words have other numbers than in the weights.
+        DataError: its data is not there.
+        RunError: it is other data now, whose words may have other numbers than in the weights.
     """
     about = folder.info.data
-    corpus = load(about.name, folder=about.folder, progress=progress)
-    if fingerprint(corpus) != about.fingerprint:
+    task = open_task(opened(recipe).task, progress)
+    if task.fingerprint != about.fingerprint:
         raise RunError(
-            f"{folder.path} was trained on another text than {corpus.where} has now; "
-            f"it was\n{about.description}\nand is\n{corpus.describe()}"
+            f"{folder.path} was trained on other data than {recipe.task.data} has now; "
+            f"it was\n{about.description}\nand is\n{task.describe()}"
         )
-    return corpus
-
-
-def _anywhere(data: str) -> str:
-    """A corpus's folder as a path that holds in any working directory."""
-    return data if data in KNOWN else str(Path(data).expanduser().absolute())
+    return task

@@ -23,13 +23,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
-import torch
 from torch import Tensor
 
 from cellwright.base.errors import FileError
 from cellwright.base.files import closed, move, remove, sweep
 from cellwright.base.locks import training_lock
 from cellwright.base.signals import stop_requests
+from cellwright.base.threads import threads_for
 from cellwright.runs.checkpoints import load_state, save_checkpoint
 from cellwright.runs.errors import RunError, Stopped
 from cellwright.runs.folder import BEST, NEXT_BEST, RunFolder
@@ -172,7 +172,7 @@ def work_in(
         folder.refuse_ended()
         sweep(folder.path)
         position = _restore(folder, work)
-        stack.enter_context(_threads(folder.info.threads))
+        stack.enter_context(threads_for(folder.info.threads))
         stop = stack.enter_context(stop_requests())
         try:
             folder.set_status("running")
@@ -310,14 +310,3 @@ def _settle_best(path: Path, epoch: int | None) -> None:
             move(path / NEXT_BEST, path / BEST)
         else:
             remove(path / NEXT_BEST)
-
-
-@contextlib.contextmanager
-def _threads(number: int) -> Iterator[None]:
-    """Sums may be taken in another order with another number of threads."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -37,7 +37,7 @@ class EventWriter:
     def add(self, event: StepDone | EpochDone, steps: int) -> None:
         """Write what was measured after so many steps."""
         if isinstance(event, StepDone):
-            values = _named("step", event, "loss", "learning_rate", "tokens_per_second")
+            values = _named("step", event, "loss", "learning_rate", "speed")
         else:
             values = _named("epoch", event.record, "train", "valid", "test", "peak_memory")
         try:

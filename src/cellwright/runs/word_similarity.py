@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -16,10 +17,14 @@ from cellwright.data import Corpus
 from cellwright.data.word_pairs import WordPairs
 from cellwright.runs.curves import curve_of
 from cellwright.runs.errors import RunError
+from cellwright.runs.texts import language_task, vocabulary_of
 from cellwright.runs.trained import Trained
 from cellwright.tasks.language.similarity import LEAST_PAIRS, Similarity, WordVectors, compare
 from cellwright.tasks.language.skip_gram import SkipGramSettings, skip_gram
 from cellwright.training.results import best_of
+
+if TYPE_CHECKING:
+    from cellwright.models.language_model import LanguageModel
 
 Watch = Callable[[str, int, int], None]
 """Called with what is being trained, how many words are read, and how many there are."""
@@ -79,7 +84,7 @@ def similarities(
         models.append(_described(trained, embedding))
         vectors.append(_needed(embedding, sets))
         texts.setdefault((trained.folder.info.data.fingerprint, embedding.dimensions),
-                         trained.corpus)  # fmt: skip
+                         language_task(trained).corpus)  # fmt: skip
     for (_, width), corpus in texts.items() if sgns is not None else ():
         what = f"SGNS on {corpus.name}, {width} wide"
         found = skip_gram(corpus, width, sgns, watch and partial(watch, what))
@@ -93,8 +98,9 @@ def similarities(
 
 def embedding_of(trained: Trained) -> WordVectors:
     """The word vectors of a language model."""
-    vocabulary = trained.vocabulary
-    weight = trained.model.embedding.weight.detach().cpu().numpy().astype(np.float32)
+    vocabulary = vocabulary_of(trained)
+    model = cast("LanguageModel", trained.model)
+    weight = model.embedding.weight.detach().cpu().numpy().astype(np.float32)
     return WordVectors(trained.folder.path.name, vocabulary.tokens, vocabulary.counts, weight)
 
 
@@ -103,7 +109,7 @@ def _described(trained: Trained, embedding: WordVectors) -> Model:
     best = best_of(curve_of(folder))
     return Model(
         folder.path.absolute().name,
-        trained.corpus.name,
+        language_task(trained).corpus.name,
         embedding.dimensions,
         len(embedding.words),
         str(folder.path),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Literal
 
 Status = Literal["running", "ok", "loss is nan", "exploded"]
@@ -11,7 +12,10 @@ Status = Literal["running", "ok", "loss is nan", "exploded"]
 
 @dataclass(frozen=True)
 class EpochRecord:
-    """One point of the curve. Losses are nats per word; memory is in bytes."""
+    """One point of the curve; memory is in bytes.
+
+    `figures` are what the task measured beside the losses, by part and name.
+    """
 
     epoch: int
     train: float
@@ -21,11 +25,17 @@ class EpochRecord:
     seconds: float
     peak_memory: int
     averaged: bool
+    figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The record as JSON values; without figures where there are none."""
+        values = asdict(self)
+        return values if self.figures else {k: v for k, v in values.items() if k != "figures"}
 
 
 @dataclass(frozen=True)
 class StepDone:
-    """One segment was learned."""
+    """One batch was learned from: `size` items, `speed` of them a second."""
 
     ends_epoch: ClassVar[bool] = False
     best: ClassVar[bool] = False
@@ -33,10 +43,10 @@ class StepDone:
     epoch: int
     step: int
     steps: int
-    tokens: int
+    size: int
     loss: float
     learning_rate: float
-    tokens_per_second: float
+    speed: float
     seconds: float
 
     def to_record(self) -> dict[str, Any]:
@@ -46,7 +56,7 @@ class StepDone:
 
 @dataclass(frozen=True)
 class EpochDone:
-    """The text was read once and the model measured; `best` if never better before."""
+    """The data was read once and the model measured; `best` if never better before."""
 
     ends_epoch: ClassVar[bool] = True
 
@@ -60,7 +70,7 @@ class EpochDone:
 
     def to_record(self) -> dict[str, Any]:
         """As the metrics keep it."""
-        return {"kind": "epoch", **asdict(self.record), "best": self.best}
+        return {"kind": "epoch", **self.record.to_json(), "best": self.best}
 
 
 @dataclass(frozen=True)
@@ -80,15 +90,9 @@ class Result:
     parameters: int
     peak_memory: int
 
-    @property
-    def perplexity(self) -> float:
-        """Of the validation text."""
-        return perplexity(self.valid)
-
-
-def perplexity(nats: float) -> float:
-    """e to the mean loss; infinite where that is too large for a number."""
-    return math.exp(nats) if nats < 700 else math.inf if nats == nats else math.nan
+    def to_json(self) -> dict[str, Any]:
+        """The result as JSON values."""
+        return {**asdict(self), "curve": [record.to_json() for record in self.curve]}
 
 
 def best_of(curve: tuple[EpochRecord, ...]) -> EpochRecord | None:

@@ -1,4 +1,4 @@
-"""How a language model is trained: every number of the papers' schedules."""
+"""How a model around a cell is trained: every number of the papers' schedules."""
 
 from __future__ import annotations
 
@@ -13,16 +13,12 @@ class TrainingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     optimizer: Literal["sgd", "adam"] = Field("sgd", description="plain SGD, or Adam")
-    learning_rate: float = Field(20.0, gt=0, description="at the start, for a full segment")
+    learning_rate: float = Field(20.0, gt=0, description="at the start, for a full batch")
     weight_decay: float = Field(8e-7, ge=0, description="L2 penalty on all weights")
     clip: float | None = Field(0.25, gt=0, description="largest norm of the gradient")
-    epochs: int = Field(3600, ge=1, description="how often the training text is read")
-    batch: int = Field(64, ge=1, description="texts that are read side by side")
+    epochs: int = Field(3600, ge=1, description="how often the training data is read")
+    batch: int = Field(64, ge=1, description="texts, or sentences, that are read side by side")
     evaluation_batch: int = Field(10, ge=1, description="the same while measuring")
-    bptt: int = Field(35, ge=1, description="words in a segment, through which gradients flow")
-    bptt_spread: float = Field(5.0, ge=0, description="standard deviation of that number")
-    bptt_shortest: int = Field(5, ge=1, description="no segment is shorter, but for the last")
-    bptt_halve: float = Field(0.05, ge=0, le=1, description="chance that a segment is half as long")
     decay: float = Field(1.0, gt=0, le=1, description="of the learning rate, at each later epoch")
     decay_after: int = Field(0, ge=0, description="epochs before that decay starts")
     average_after: int | None = Field(
@@ -32,7 +28,7 @@ class TrainingSettings(BaseModel):
         None, ge=1, description="epochs without a new best until training stops; none: never"
     )
     explode_above: float = Field(
-        20.0, gt=0, description="nats per word at which a run counts as exploded"
+        20.0, gt=0, description="mean loss of a batch at which a run counts as exploded"
     )
 
     def rate(self, epoch: int) -> float:

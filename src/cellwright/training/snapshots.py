@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from cellwright.models.language_model import CarriedState
+from cellwright.models.cell_model import Carried
 
 
 class Snapshot(NamedTuple):
@@ -18,19 +18,20 @@ class Snapshot(NamedTuple):
     state: dict[str, Any]
 
 
-def prefixed(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Copies under longer names."""
-    return {f"{prefix}.{name}": tensor.detach().clone() for name, tensor in tensors.items()}
+class Parts:
+    """The tensors of a snapshot, by part."""
 
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        self._tensors = tensors
 
-def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Those under a prefix, under their short names."""
-    start = f"{prefix}."
-    return {
-        name.removeprefix(start): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(start)
-    }
+    def __getitem__(self, part: str) -> dict[str, Tensor]:
+        """Those of a part, under their short names; none if there are none."""
+        start = f"{part}."
+        return {
+            name.removeprefix(start): tensor
+            for name, tensor in self._tensors.items()
+            if name.startswith(start)
+        }
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
@@ -53,17 +54,25 @@ def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Te
     optimizer.load_state_dict({"state": state, "param_groups": groups})
 
 
-def flat_state(state: CarriedState) -> Iterator[Tensor]:
-    """The tensors of a carried state, in order."""
-    if isinstance(state, Tensor):
-        yield state
+def carried_tensors(carried: Carried) -> dict[str, Tensor]:
+    """What is carried from batch to batch, numbered."""
+    return {str(number): tensor for number, tensor in enumerate(_flat(carried))}
+
+
+def restored_carried(pattern: Carried, tensors: Mapping[str, Tensor]) -> Carried:
+    """The inverse of `carried_tensors`, shaped as `pattern` is."""
+    return _shaped(pattern, (tensors[str(number)] for number in range(len(tensors))))
+
+
+def _flat(carried: Carried) -> Iterator[Tensor]:
+    if isinstance(carried, Tensor):
+        yield carried
     else:
-        for part in state:
-            yield from flat_state(part)
+        for part in carried:
+            yield from _flat(part)
 
 
-def state_like(pattern: CarriedState, tensors: Iterator[Tensor]) -> CarriedState:
-    """The inverse of `flat_state`, shaped as `pattern` is."""
+def _shaped(pattern: Carried, tensors: Iterator[Tensor]) -> Carried:
     if isinstance(pattern, Tensor):
         return next(tensors).clone()
-    return tuple(state_like(part, tensors) for part in pattern)
+    return tuple(_shaped(part, tensors) for part in pattern)

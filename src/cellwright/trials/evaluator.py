@@ -1,4 +1,4 @@
-"""The evaluator that really trains: a language model around a trial's cell.
+"""The evaluator that really trains: a task's model around a trial's cell.
 
 `train_trial` is what `run_study` hands to an executor, by its name:
 
@@ -13,26 +13,27 @@ and a trial that goes on from another's checkpoint ends where one from the begin
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
 import functools
 import itertools
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
+from pydantic import ValidationError
 
 from cellwright.base.errors import shown
+from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
-from cellwright.data import PARTS, Corpus, load
-from cellwright.data.fingerprint import fingerprint
 from cellwright.runs.errors import RunError
-from cellwright.runs.recipes import Recipe, load_recipe
+from cellwright.runs.recipes import Recipe, load_recipe, opened, recipe_from_json
+from cellwright.tasks.registry import open_task, task_kind
+from cellwright.tasks.task import Task
 from cellwright.training.results import EpochDone, EpochRecord, best_of
 from cellwright.training.training import Training
 from cellwright.trials.checkpoints import Begin, Keeper
+from cellwright.trials.outcome import Outcome
 
 VALUES = ("best", "last")
 """What a trial's value can be: the loss of the epoch that validated best, or of the last."""
@@ -46,8 +47,8 @@ def train_trial(
     recipe: str | Mapping[str, Any],
     overrides: Sequence[str] = (),
     value: str = "best",
-    text: Mapping[str, int] | None = None,
-    text_fingerprint: str | None = None,
+    most: Mapping[str, int] | None = None,
+    fingerprint: str | None = None,
     threads: int | None = None,
     backend: str = "auto",
     checkpoints: str | None = None,
@@ -62,10 +63,10 @@ def train_trial(
             once in each process.
         overrides: settings that go before those of a recipe by name, such as "model.hidden=64".
         value: "best" or "last", see `VALUES`.
-        text: the most tokens of "train", "valid" and "test" that are used, from the beginning of
-            each; what is not named is used whole. The vocabulary is always that of the whole.
-        text_fingerprint: of the corpus that the study was begun with. Another text, on another
-            machine perhaps, is an error then.
+        most: the most items of "train", "valid" and "test" that are used, such as words; what is
+            not named is used whole (`Task.limited`).
+        fingerprint: of the data that the study was begun with. Other data, on another machine
+            perhaps, is an error then.
         threads: how many to compute with, since sums may depend on it; as many as the process has
             unless said.
         backend: of the engine.
@@ -78,40 +79,42 @@ def train_trial(
 
     Returns:
         an outcome as JSON values, with the curves "train", "test" and "seconds" (of each epoch)
-        beside the validation losses, `parameters` and `peak_memory`. Losses are nats per word.
+        beside the validation losses, `parameters` and `peak_memory`.
         The status is "ok", or "exploded" or "loss is nan" where the training diverged. `test` is
         of the epoch that the value is of. `epochs` and `cost`, in seconds, are what this trial
         trained itself; `begun_at` is the number of epochs that it took over from another.
 
     Raises:
-        RunError: an argument is wrong, or the text is another one.
+        RunError: an argument is wrong, or the data is other data.
     """
     if value not in VALUES:
         raise RunError(f"a trial's value is one of {', '.join(VALUES)}, not {shown(value)}")
     how = recipe_of(recipe, overrides)
-    corpus, known = _corpus(how.data)
-    if text_fingerprint is not None and known != text_fingerprint:
+    task = _task(how.task.model_dump_json())
+    if fingerprint is not None and task.fingerprint != fingerprint:
         raise RunError(
-            f"the text of {how.data} at {corpus.where} is not the one that the study was begun with"
+            f"the data of {how.task.data} is not what the study was begun with; it is now\n"
+            f"{task.describe()}"
         )
     cell, epochs = Cell.from_json(trial["cell"]), int(trial["fidelity"])
     settings = how.training.model_copy(update={"epochs": _FOREVER})
-    part = shortened(corpus, text)
+    part = task.limited(most) if most else task
 
     def make() -> Training:
         return Training(cell, part, how.model, settings, int(trial["seed"]), backend)
 
-    with _threads(threads):
+    with threads_for(threads):
         if checkpoints is None:
             training, begin = make(), Begin()
             _train(training, epochs, None)
         else:
-            same = [how.model.model_dump(), how.training.model_dump(), known, text, backend]
+            tables = [how.task, how.model, how.training]
+            same = [*(table.model_dump() for table in tables), task.fingerprint, most, backend]
             keeper = Keeper(Path(checkpoints), trial, [*same, threads], longest)
             training, begin = keeper.restored(make), keeper.begin
             _train(training, epochs, keeper)
             keeper.close(training)
-    return _outcome(training, value, begin)
+    return _outcome(training, value, begin).to_json()
 
 
 def recipe_of(recipe: str | Mapping[str, Any], overrides: Sequence[str] = ()) -> Recipe:
@@ -126,32 +129,16 @@ def recipe_of(recipe: str | Mapping[str, Any], overrides: Sequence[str] = ()) ->
     if overrides:
         raise RunError("settings can go before those of a recipe by name, not of JSON values")
     try:
-        return Recipe.model_validate(dict(recipe))
-    except ValueError as error:
+        return opened(recipe_from_json(Recipe, dict(recipe)))
+    except ValidationError as error:
         raise RunError(f"these are not the values of a training recipe: {error}") from None
 
 
-def shortened(corpus: Corpus, most: Mapping[str, int] | None) -> Corpus:
-    """The corpus with no more tokens in its parts than are wanted; the same vocabulary.
-
-    Raises:
-        RunError: there is no such part, or a number is none.
-    """
-    changes = {}
-    for part, tokens in (most or {}).items():
-        if part not in PARTS:
-            raise RunError(f"a corpus has the parts {', '.join(PARTS)}, not {shown(part)}")
-        if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
-            raise RunError(f"the tokens of {part} must be a whole number, not {shown(tokens)}")
-        changes[part] = getattr(corpus, part)[:tokens]
-    return dataclasses.replace(corpus, **changes)
-
-
 @functools.lru_cache(maxsize=4)
-def _corpus(data: str) -> tuple[Corpus, str]:
-    """A corpus and what tells it from others, once for all trials of this process."""
-    corpus = load(data)
-    return corpus, fingerprint(corpus)
+def _task(settings: str) -> Task[Any]:
+    """A task, once for all trials of this process."""
+    values = json.loads(settings)
+    return open_task(task_kind(values["kind"]).settings.model_validate(values))
 
 
 def _train(training: Training, epochs: int, keeper: Keeper | None) -> None:
@@ -166,49 +153,34 @@ def _train(training: Training, epochs: int, keeper: Keeper | None) -> None:
                 keeper.save_if_due(training)
 
 
-def _outcome(training: Training, value: str, begin: Begin) -> dict[str, Any]:
+def _outcome(training: Training, value: str, begin: Begin) -> Outcome:
     result = training.result()
     curve = result.curve
     status = "ok" if result.status == "running" else result.status
     # A training that diverges while it learns has begun an epoch that has no point of the curve.
     begun = len(curve) + (status != "ok" and (not curve or math.isfinite(curve[-1].valid)))
     chosen = curve[-1] if value == "last" and curve else best_of(curve)
-    return {
-        "value": None if chosen is None else _number(chosen.valid),
-        "status": status,
-        "cost": max(0.0, result.seconds - begin.seconds),
-        "curve": [_number(record.valid) for record in curve],
-        "curves": {
-            "train": [_number(record.train) for record in curve],
-            "test": [_number(record.test) for record in curve],
+    measures: dict[str, Any] = {"epochs": begun - begin.epochs, "begun_at": begin.epochs}
+    if chosen is not None and chosen.figures:
+        measures["figures"] = chosen.figures
+    return Outcome(
+        value=math.nan if chosen is None else chosen.valid,
+        status=status,
+        cost=max(0.0, result.seconds - begin.seconds),
+        curve=tuple(record.valid for record in curve),
+        curves={
+            "train": tuple(record.train for record in curve),
+            "test": tuple(record.test for record in curve),
             "seconds": _differences(curve),
         },
-        "parameters": result.parameters,
-        "peak_memory": result.peak_memory,
-        "test": None if chosen is None else _number(chosen.test),
-        "epochs": begun - begin.epochs,
-        "begun_at": begin.epochs,
-    }
+        parameters=result.parameters,
+        peak_memory=result.peak_memory,
+        test=math.nan if chosen is None else chosen.test,
+        measures=measures,
+    )
 
 
-def _differences(curve: Sequence[EpochRecord]) -> list[float]:
+def _differences(curve: Sequence[EpochRecord]) -> tuple[float, ...]:
     """How long each epoch took."""
     ends = [0.0, *(record.seconds for record in curve)]
-    return [after - before for before, after in itertools.pairwise(ends)]
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-@contextlib.contextmanager
-def _threads(number: int | None) -> Iterator[None]:
-    """Compute with so many threads."""
-    before = torch.get_num_threads()
-    if number is not None and number != before:
-        torch.set_num_threads(number)
-    try:
-        yield
-    finally:
-        if torch.get_num_threads() != before:
-            torch.set_num_threads(before)
+    return tuple(after - before for before, after in itertools.pairwise(ends))

@@ -12,7 +12,7 @@ from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, Ended, Executor, ExecutorError, Job, RayCluster
 from cellwright.trials.store import open_store
 from cellwright.trials.study import Event, TrialFinished, run_study
-from cellwright.trials.trial import Outcome
+from cellwright.trials.outcome import Outcome
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster
 
 pytest.importorskip("ray", reason="Ray is not installed")

@@ -11,7 +11,7 @@ from cellwright.trials.executors import Call, InProcess
 from cellwright.trials.store import create_study, find_study, list_attempts, read_ledger
 from cellwright.trials.store.tables import attempts
 from cellwright.trials.study import run_study
-from cellwright.trials.trial import Outcome
+from cellwright.trials.outcome import Outcome
 
 
 def search(store, evaluator: str, trials: int):

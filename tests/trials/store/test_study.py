@@ -41,7 +41,7 @@ from cellwright.trials.study import (
     TrialStarted,
     run_study,
 )
-from cellwright.trials.trial import Outcome
+from cellwright.trials.outcome import Outcome
 from trials.evaluators import evaluate
 from trials.store.helpers import set_driver
 

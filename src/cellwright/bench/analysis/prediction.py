@@ -70,7 +70,7 @@ def prediction(
             if len(tested):
                 ends = [float(loss[tested].min()), float(loss[tested].max())]
                 axis.plot(ends, ends, color="grey", linewidth=1)
-            axis.set_xlabel(f"true final test {benchmark.metric}")
+            axis.set_xlabel(f"true final test {benchmark.metric.loss_name}")
             axis.set_ylabel("predicted")
             axis.set_title(f"{which}: R² {fit:.3f} (first split)")
 

@@ -45,7 +45,7 @@ def surrogates(
         left, right = figure.subplots(1, 2)
         left.plot(shown, [found[prefix].error for prefix in shown], marker="o", label="validation")
         left.plot(shown, [found[prefix].test_error for prefix in shown], marker="s", label="test")
-        left.set_ylabel(f"mean absolute error, final {benchmark.metric}")
+        left.set_ylabel(f"mean absolute error, final {benchmark.metric.loss_name}")
         left.set_ylim(bottom=0)
         right.plot(shown, [found[prefix].r2 for prefix in shown], marker="o", label="R²")
         spearman = [found[prefix].spearman for prefix in shown]

@@ -35,8 +35,8 @@ def transfer(one: Benchmark, other: Benchmark) -> Finding:
     def draw(figure: Any) -> None:
         axis = figure.subplots()
         axis.scatter(a, b, s=12)
-        axis.set_xlabel(f"test {one.metric}, {names[0]}")
-        axis.set_ylabel(f"test {other.metric}, {names[1]}")
+        axis.set_xlabel(f"test {one.metric.loss_name}, {names[0]}")
+        axis.set_ylabel(f"test {other.metric.loss_name}, {names[1]}")
         axis.set_title(f"Pearson {found['pearson']:.3f}, Spearman {found['spearman']:.3f}")
 
     rows = [

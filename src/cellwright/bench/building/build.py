@@ -21,22 +21,14 @@ from cellwright.bench.building.recording import run_of
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, Architecture
 from cellwright.cell import Cell
-from cellwright.data import KNOWN, load
-from cellwright.data.fingerprint import fingerprint
-from cellwright.runs.recipes import Recipe
+from cellwright.runs.recipes import Recipe, opened
 from cellwright.spaces import Pool, Space
+from cellwright.tasks.registry import open_task
 from cellwright.trials.executors import Call, Executor
-from cellwright.trials.store import (
-    Overview,
-    Store,
-    find_study,
-    has_study,
-    list_trials,
-    read_curves,
-)
+from cellwright.trials.store import Overview, Store, find_study, has_study, list_trials, read_curves
 from cellwright.trials.study import run_study
 from cellwright.trials.study.events import AttemptFailed, Event, TrialFinished
-from cellwright.trials.trial import Outcome
+from cellwright.trials.task_label import TaskLabel
 
 EVALUATOR = "cellwright.trials.evaluator:train_trial"
 
@@ -49,8 +41,9 @@ class Building:
         name: of the study.
         method: which cells, how often, for how many epochs.
         cells: how many cells.
-        recipe: how each is trained, and on which text.
-        text: the text's fingerprint.
+        recipe: how each is trained, and on which data.
+        task: what is learned, and how its losses are shown.
+        fingerprint: of the data.
         threads: of each training, since sums may depend on it.
         checkpoints: a folder for checkpoints of long trainings; none if None.
     """
@@ -59,7 +52,8 @@ class Building:
     method: Callable[[], Repeated]
     cells: int
     recipe: Recipe
-    text: str
+    task: TaskLabel
+    fingerprint: str
     threads: int = 1
     checkpoints: str | None = None
 
@@ -175,7 +169,7 @@ def build(
         _call(building),
         executor,
         trials=total,
-        read_outcome=Outcome.from_json,
+        task=building.task,
         watch=progress.see,
     )
 
@@ -215,7 +209,9 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
             for trial in own
         ]
         rows.append(Architecture(cell.name or cell.id, cell, runs))
-    return assemble(rows, title=title, corpus=Path(building.recipe.data).name)
+    corpus = Path(building.recipe.task.data).name
+    label = building.task
+    return assemble(rows, title=title, corpus=corpus, kind=label.kind, metric=label.metric)
 
 
 def _building(
@@ -231,14 +227,12 @@ def _building(
         raise BenchError("a benchmark has at least one cell")
     method()  # settings that cannot be are told here
     training = recipe.training.model_copy(update={"epochs": epochs})
-    text = fingerprint(load(recipe.data))
-    data = recipe.data
-    if data not in KNOWN:  # workers may have another working folder
-        data = str(Path(data).expanduser().absolute())
+    own = opened(recipe).on(None)  # workers may have another working folder
+    task = open_task(own.task)
+    label = TaskLabel(own.task.kind, task.metric)
     # What a recipe says of itself does not decide a result.
-    changes = {"training": training, "data": data, "description": ""}
-    own = recipe.model_copy(update=changes)
-    return Building(name, method, cells, own, text, threads, checkpoints)
+    own = own.model_copy(update={"training": training, "description": ""})
+    return Building(name, method, cells, own, label, task.fingerprint, threads, checkpoints)
 
 
 def _call(building: Building) -> Call:
@@ -246,7 +240,7 @@ def _call(building: Building) -> Call:
         EVALUATOR,
         {
             "recipe": building.recipe.model_dump(mode="json"),
-            "text_fingerprint": building.text,
+            "fingerprint": building.fingerprint,
             "threads": building.threads,
             "checkpoints": building.checkpoints,
         },
@@ -256,17 +250,17 @@ def _call(building: Building) -> Call:
 def _settings(building: Building) -> dict[str, Any]:
     """What every run was trained with, in one flat table."""
     recipe = building.recipe
-    tables = {"model": recipe.model.model_dump(), "training": recipe.training.model_dump()}
+    tables = {name: getattr(recipe, name).model_dump() for name in ("task", "model", "training")}
     return {
-        "data": recipe.data,
+        "data": recipe.task.data,
         "recipe": recipe.name,
         "epochs": recipe.training.epochs,
-        "text_fingerprint": building.text,
+        "text_fingerprint": building.fingerprint,
         **{
             f"{table}.{name}": value
             for table, values in tables.items()
             for name, value in values.items()
-            if name != "epochs"
+            if (table, name) not in (("training", "epochs"), ("task", "data"))
         },
     }
 

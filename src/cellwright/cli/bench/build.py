@@ -133,9 +133,8 @@ def run(
     from cellwright.trials.study import StudyStopped
 
     how = load_recipe(recipe, settings or [])
-    if data is not None:
-        how = how.model_copy(update={"data": data})
-    target = output or Path(file_stem(Path(how.data).name, "my") + ".bench")
+    how = how.on(data)
+    target = output or Path(file_stem(Path(how.task.data).name, "my") + ".bench")
     choice: dict[str, Any] = {
         "cells": cells,
         "repeats": seeds,
@@ -221,7 +220,7 @@ def _taken(target: Path, place: str) -> UserError:
 def _print_start(building: Building, place: str, slots: int) -> None:
     method = building.method()
     what = f"{count(building.cells, 'cell')} × {count(method.repeats, 'seed')} × "
-    what += f"{count(method.epochs, 'epoch')} on {building.recipe.data}"
+    what += f"{count(method.epochs, 'epoch')} on {building.recipe.task.data}"
     how = f"recipe {building.recipe.name}, {count(slots, 'worker')}"
     stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
     stdout().print(printable(f"every training is kept in {place}"), soft_wrap=True)

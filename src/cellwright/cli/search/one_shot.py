@@ -110,8 +110,13 @@ class _Shown(Watcher):
         with train_progress.shown(info.recipe.training.epochs, earlier) as watch:
             yield watch
 
-    def without_pictures(self, error: UserError) -> None:
-        stderr().print(printable(f"no pictures: {error}"), style="yellow", soft_wrap=True)
+    def searched(self, folder: SeedFolder) -> None:
+        from cellwright.report.search_pictures import draw_search
+
+        try:
+            draw_search(folder)
+        except UserError as error:
+            stderr().print(printable(f"no pictures: {error}"), style="yellow", soft_wrap=True)
 
 
 # -- what is printed ---------------------------------------------------------------------------

@@ -77,9 +77,9 @@ def bars(settings: Any, recent: deque[Any]) -> RenderableType:
     from rich.progress_bar import ProgressBar
 
     step = recent[-1]
-    seconds = sum(each.tokens / each.tokens_per_second for each in recent)
-    tokens = sum(each.tokens for each in recent)
-    loss = sum(each.tokens * each.loss for each in recent) / tokens
+    seconds = sum(each.size / each.speed for each in recent)
+    tokens = sum(each.size for each in recent)
+    loss = sum(each.size * each.loss for each in recent) / tokens
     grid = Table.grid(padding=(0, 1), expand=True)
     for ratio in (None, 1, None, None):
         grid.add_column(ratio=ratio, no_wrap=True)

@@ -28,7 +28,7 @@ def described() -> list[tuple[str, str, str]]:
 
     recipes: list[Any] = [load_search_recipe(name) for name in search_recipe_names()]
     recipes += [load_study_recipe(name) for name in study_recipe_names()]
-    return [(recipe.name, recipe.data, recipe.description) for recipe in recipes]
+    return [(recipe.name, recipe.task.data, recipe.description) for recipe in recipes]
 
 
 def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> bool:

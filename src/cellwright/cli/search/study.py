@@ -137,7 +137,9 @@ def _print_start(prepared: Prepared, store: Store, executor: Executor, target: i
     from cellwright.trials.store import find_study, has_study, overview
 
     recipe, method = prepared.recipe, prepared.method
-    what = f"{prepared.name}: {method.name} over {recipe.space.kind} on {Path(recipe.data).name}"
+    what = (
+        f"{prepared.name}: {method.name} over {recipe.space.kind} on {Path(recipe.task.data).name}"
+    )
     trials = f"{count(target, 'trial')} of up to {count(recipe.method.epochs, 'epoch')}"
     line = f"{what}, {trials}, seed {prepared.seed}"
     stdout().print(printable(line), soft_wrap=True)
@@ -201,7 +203,7 @@ def _next(
         yield "cell", f"{folder / 'best.json'} ({best.cell_id})"
         yield "picture", str(folder / "best.svg")
         recipe = prepared.recipe
-        cell, data = shlex.quote(str(folder / "best.json")), shlex.quote(recipe.data)
+        cell, data = shlex.quote(str(folder / "best.json")), shlex.quote(recipe.task.data)
         recipe_name = shlex.quote(recipe.training)
         yield "next", f"cellwright train {cell} --data {data} --recipe {recipe_name}"
         yield "", _command("studies plot", prepared.name, place)

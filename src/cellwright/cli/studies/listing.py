@@ -29,7 +29,6 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     Values are validation perplexities where a study trained language models. A
     study that is not complete goes on with the command that began it.
     """
-    from cellwright.search.studies.start import trains_language_models
     from cellwright.trials.store import open_store, overviews
 
     with open_store(store, create=False) as opened:
@@ -49,7 +48,7 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     table.add_column("state", no_wrap=True)
     for each in found:
         row = _row(each)
-        nats = trains_language_models(each.study.evaluation)
+        nats = each.study.metric.axis_grows
         wanted = row["target"]
         table.add_row(
             printable(row["name"]),

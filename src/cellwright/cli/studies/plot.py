@@ -40,7 +40,6 @@ def run(
     from cellwright.report.drawing import KINDS
     from cellwright.report.study_plots import draw_studies, read_series
     from cellwright.search.studies.baseline import SUFFIX
-    from cellwright.search.studies.start import trains_language_models
     from cellwright.trials.store import find_study, has_study, open_store
 
     if output.suffix.lower().removeprefix(".") not in KINDS:
@@ -51,7 +50,7 @@ def run(
             if name + SUFFIX not in wanted and has_study(opened, name + SUFFIX):
                 wanted.insert(wanted.index(name) + 1, name + SUFFIX)
         studies = [find_study(opened, name) for name in wanted]
-        nats = {trains_language_models(study.evaluation) for study in studies}
+        nats = {study.metric.axis_grows for study in studies}
         if len(nats) > 1:
             raise typer.BadParameter("these studies have values of different kinds")
         series = [read_series(opened, study, study.name) for study in studies]

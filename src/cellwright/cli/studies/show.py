@@ -47,7 +47,6 @@ def run(
     long at least one was under way.
     """
     from cellwright.search.studies.baseline import read_baseline
-    from cellwright.search.studies.start import trains_language_models
     from cellwright.trials.store import (
         StoreError,
         best_trials,
@@ -70,7 +69,7 @@ def run(
     if as_json:
         emit_json(jsonable(_document(stands, found, ledger, random)))
         return
-    _print(stands, found, ledger, random, trains_language_models(study.evaluation))
+    _print(stands, found, ledger, random, study.metric.axis_grows)
 
 
 def _document(

@@ -65,7 +65,7 @@ def write_report(plan: Plan, standings: Sequence[Standing], command: str = "") -
 
 
 def _data(plan: Plan) -> str:
-    return Path(plan.recipe.data).name
+    return Path(plan.recipe.task.data).name
 
 
 # -- parts, for other reports too ----------------------------------------------------------------

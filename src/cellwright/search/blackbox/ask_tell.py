@@ -19,11 +19,12 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from cellwright.base.errors import shown
+from cellwright.base.errors import UserError, shown
 from cellwright.cell import Cell
 from cellwright.spaces import Space
 from cellwright.spaces.settings import check_count
-from cellwright.trials.trial import OK, Outcome, SearchError, Trial
+from cellwright.trials.outcome import OK, Outcome
+from cellwright.trials.trial import Trial
 
 __all__ = ["Method", "Outcome", "SearchError", "SequentialMethod", "Trial", "run"]
 
@@ -32,6 +33,10 @@ _MOST_SEED = 2**63 - 1
 _FOR_TRAINING = 1  # keeps the seeds of trainings apart from those of the method's own draws
 
 AnyMethod = TypeVar("AnyMethod", bound="Method")
+
+
+class SearchError(UserError):
+    """A method was told something that does not fit what it asked."""
 
 
 @dataclass(eq=False)
@@ -134,7 +139,7 @@ class Method(ABC):
             "space": {"name": self.space.name, "settings": self.space.settings()},
             "trials": [trial.to_json() for trial in self.trials],
             "outcomes": [
-                {"number": number, "trials": self._trials_then[number], **outcome.to_json()}
+                {"number": number, "trials": self._trials_then[number], **outcome.brief()}
                 for number, outcome in self.outcomes.items()
             ],
         }
@@ -166,7 +171,7 @@ class Method(ABC):
         for values in state["outcomes"]:
             for trial in trials[len(self.trials) : values["trials"]]:
                 self._keep(trial)
-            self.tell(trials[values["number"]], Outcome.from_json(values))
+            self.tell(trials[values["number"]], Outcome.from_json(_told(values)))
         for trial in trials[len(self.trials) :]:
             self._keep(trial)
 
@@ -255,6 +260,11 @@ def run(method: Method, evaluate: Callable[[Trial], Outcome], trials: int) -> No
         method.tell(trial, evaluate(trial))
     while len(method.trials) < trials and (new := method.ask()) is not None:
         method.tell(new, evaluate(new))
+
+
+def _told(values: Mapping[str, Any]) -> dict[str, Any]:
+    """An outcome in a state, without its place in the log."""
+    return {name: value for name, value in values.items() if name not in ("number", "trials")}
 
 
 def _written(value: Any) -> Any:

@@ -9,7 +9,8 @@ from cellwright.search.blackbox.ask_tell import SequentialMethod
 from cellwright.search.blackbox.hyperband import Bracket
 from cellwright.search.blackbox.hyperband import brackets as all_brackets
 from cellwright.spaces.settings import check_count
-from cellwright.trials.trial import OK, Trial
+from cellwright.trials.outcome import OK
+from cellwright.trials.trial import Trial
 
 
 @dataclass(eq=False, kw_only=True)

@@ -14,7 +14,8 @@ from cellwright.search.blackbox.ask_tell import Method
 from cellwright.spaces import Pool
 from cellwright.spaces.pool import Features
 from cellwright.spaces.settings import SettingError, check_count
-from cellwright.trials.trial import OK, Trial
+from cellwright.trials.outcome import OK
+from cellwright.trials.trial import Trial
 
 Places = npt.NDArray[np.int64]
 

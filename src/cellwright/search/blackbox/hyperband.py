@@ -9,7 +9,8 @@ from typing import ClassVar, NamedTuple
 from cellwright.cell import Cell
 from cellwright.search.blackbox.ask_tell import Method
 from cellwright.spaces.settings import check_count, check_flag
-from cellwright.trials.trial import OK, Trial
+from cellwright.trials.outcome import OK
+from cellwright.trials.trial import Trial
 
 _TRIES = 100
 

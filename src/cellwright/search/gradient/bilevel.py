@@ -1,4 +1,4 @@
-"""Two levels of learning: weights on one text, the architecture on another (DARTS, section 2.3).
+"""Two levels of learning: weights on some data, the architecture on other (DARTS, section 2.3).
 
 The architecture's variables α should minimise L_valid(w*(α), α), where the weights w*(α) minimise
 L_train(w, α). DARTS takes the weights after one step of gradient descent for w*(α):
@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+
+from cellwright.training.clipping import gradient_norm, share_within
 
 Loss = Callable[[], Tensor]
 
@@ -101,28 +103,6 @@ def of_weights(train: Loss, weights: Sequence[Tensor], variables: Sequence[Tenso
         return _gradients(train(), weights)
 
 
-@torch.no_grad()
-def descend(
-    optimizer: torch.optim.Optimizer,
-    parameters: Sequence[Tensor],
-    gradients: Gradients,
-    *,
-    rate: float,
-    clip: float | None = None,
-) -> None:
-    """One step of the optimizer with these gradients; a longer one than `clip` is made that long.
-
-    A parameter without gradient does not move, not even by weight decay.
-    """
-    share = _share(gradients, clip)
-    for parameter, gradient in zip(parameters, gradients.values, strict=True):
-        parameter.grad = gradient if gradient is None or share == 1 else share * gradient
-    for group in optimizer.param_groups:
-        group["lr"] = rate
-    optimizer.step()
-    optimizer.zero_grad(set_to_none=True)
-
-
 def _gradients(loss: Tensor, parameters: Sequence[Tensor]) -> Gradients:
     if not loss.requires_grad:  # it depends on none of them
         return Gradients(float(loss), [None] * len(parameters), 0.0)
@@ -132,15 +112,12 @@ def _gradients(loss: Tensor, parameters: Sequence[Tensor]) -> Gradients:
 
 def _with_norm(loss: float, values: Sequence[Tensor | None]) -> Gradients:
     there = [value for value in values if value is not None]
-    if not there:
-        return Gradients(loss, list(values), 0.0)
-    norms = torch.stack([torch.linalg.vector_norm(value) for value in there])
-    return Gradients(loss, list(values), float(torch.linalg.vector_norm(norms)))
+    return Gradients(loss, list(values), gradient_norm(there))
 
 
 def _share(gradients: Gradients, clip: float | None) -> float:
     """What a gradient is multiplied by to be no longer than `clip`."""
-    return 1.0 if clip is None or gradients.norm <= clip else clip / gradients.norm
+    return share_within(gradients.norm, clip)
 
 
 @contextmanager

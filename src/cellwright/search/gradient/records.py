@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from cellwright.cell import Cell
 from cellwright.cell.listings import DartsListing, EssListing, darts, ess
 from cellwright.cell.listings.supernets import Listing
-from cellwright.training.results import Status, perplexity
+from cellwright.training.results import Status
 
 
 @dataclass(frozen=True)
 class SearchStep:
-    """One step of the weights, and before it one of the architecture. Losses are nats per word.
+    """One step of the weights, and before it one of the architecture.
 
     `architecture` is the loss that the architecture learned from; None while it does not learn.
     """
@@ -28,11 +28,11 @@ class SearchStep:
     group: str
     step: int
     steps: int
-    tokens: int
+    size: int
     loss: float
     architecture: float | None
     learning_rate: float
-    tokens_per_second: float
+    speed: float
     seconds: float
 
     def to_record(self) -> dict[str, Any]:
@@ -48,9 +48,9 @@ class SearchEpoch:
         epoch: its number, from 1.
         round: the round it belongs to, from 1; 0 while the weights warm up.
         group: the group that learned, `"intra"` or `"inter"`.
-        train: the weights' mean loss over the epoch, in nats per word.
+        train: the weights' mean loss over the epoch.
         architecture: the architecture's; None if it did not learn.
-        valid: the supernet's loss on the validation text.
+        valid: the supernet's loss on the validation data.
         watched: entropy and mean absolute deviation of the edge weights (`watching.watch`).
         theta: the edge weights.
         listing: the cell that they choose.
@@ -76,11 +76,6 @@ class SearchEpoch:
     architecture_rate: float
     seconds: float
     peak_memory: int
-
-    @property
-    def perplexity(self) -> float:
-        """Of the supernet on the validation text."""
-        return perplexity(self.valid)
 
     @property
     def cell(self) -> Cell:
@@ -150,7 +145,7 @@ class SearchResult:
 
     @property
     def valid(self) -> float:
-        """The supernet's last loss on the validation text; infinite where no epoch has ended."""
+        """The supernet's last loss on the validation data; infinite where no epoch has ended."""
         return self.records[-1].valid if self.records else math.inf
 
     def to_json(self) -> dict[str, Any]:

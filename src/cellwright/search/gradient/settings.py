@@ -11,7 +11,7 @@ from cellwright.base.errors import shown
 from cellwright.cell.listings import DartsListing
 from cellwright.cell.listings.darts import OPERATIONS
 from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
-from cellwright.models.settings import OneLayerSettings, Rate, Size
+from cellwright.models.settings import Rate, Size
 from cellwright.training.settings import TrainingSettings
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -40,15 +40,6 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 """What the methods have different defaults for."""
-
-
-class SearchModelSettings(OneLayerSettings):
-    """The model in which DARTS, I-DARTS and ESS search."""
-
-    hidden: Size = Field(300, description="width of the hidden state and of the embeddings")
-    dropout_words: Rate = Field(
-        0.0, description="share of the vocabulary's words whose embedding is removed"
-    )
 
 
 class DifferentiableSettings(TrainingSettings):
@@ -118,8 +109,8 @@ class DifferentiableSettings(TrainingSettings):
     # -- how the architecture learns
     architecture_text: Literal["valid", "halves"] = Field(
         "valid",
-        description="what the architecture learns from: the validation text, while the weights "
-        "have all of the training text, or the second half of the training text",
+        description="what the architecture learns from: the validation data, while the weights "
+        "have all of the training data, or the second half of the training data",
     )
     second_order: bool = Field(False, description="look one weight step ahead (DARTS' unrolled)")
     architecture_rate_intra: Positive = Field(3e-3, description="Adam's rate inside the cell")
@@ -133,11 +124,8 @@ class DifferentiableSettings(TrainingSettings):
 
     # -- how the weights learn, where that differs from a training
     weight_decay: float = Field(5e-7, ge=0, description="L2 penalty on all weights")
-    batch: int = Field(256, ge=1, description="texts that are read side by side")
-    bptt_spread: float = Field(0.0, ge=0, description="standard deviation of that number")
+    batch: int = Field(256, ge=1, description="texts, or sentences, that are read side by side")
     average_after: None = Field(None, description="a search does not average weights")
-
-    model: SearchModelSettings = SearchModelSettings.model_validate({})
 
     @model_validator(mode="before")
     @classmethod

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -11,7 +12,7 @@ from torch import Tensor
 from cellwright.cell.listings import DartsListing, EssListing
 from cellwright.cell.listings.supernets import Supernet
 from cellwright.engine import WeightBank
-from cellwright.models.one_layer import OneLayer
+from cellwright.models.cell_model import CellModel
 from cellwright.search.gradient.architecture import Architecture
 from cellwright.search.gradient.choices import fix
 from cellwright.search.gradient.derive import Derived, derive
@@ -40,7 +41,7 @@ class Stage:
 
     phase: Phase
     supernet: Supernet
-    model: OneLayer
+    model: CellModel[Any]
     variables: Architecture
 
     def theta(self) -> dict[str, Tensor]:
@@ -72,7 +73,7 @@ def _derived(
 def make_stage(
     phase: Phase,
     supernet: Supernet,
-    model: OneLayer,
+    model: CellModel[Any],
     bank: WeightBank,
     variables: Architecture,
     settings: DifferentiableSettings,

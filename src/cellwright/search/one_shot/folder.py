@@ -26,24 +26,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import torch
+from pydantic import BeforeValidator, SerializeAsAny
 
 from cellwright.base.errors import refused, shown
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
-from cellwright.data import KNOWN, Corpus, load
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.info import WorkInfo, describe_data
-from cellwright.runs.recipes import recipe_to_toml
+from cellwright.runs.recipes import opened, recipe_from_json, recipe_to_toml
 from cellwright.runs.work_folder import RESULT, WorkFolder
 from cellwright.search.one_shot.cells import read_cell, write_cell
 from cellwright.search.one_shot.kinds import Found
 from cellwright.search.one_shot.recipes import SearchRecipe
+from cellwright.tasks.registry import open_task
 
 SEARCHES = Path("searches")
 """Where searches are, unless said."""
@@ -58,8 +59,13 @@ MOST_SEEDS = 1000
 class SeedInfo(WorkInfo):
     """All that the search of one seed depends on."""
 
-    format: Literal["cellwright-search/1"] = "cellwright-search/1"
-    recipe: SearchRecipe
+    earlier: ClassVar[str] = "cellwright-search/1"
+
+    format: Literal["cellwright-search/2"] = "cellwright-search/2"
+    recipe: Annotated[
+        SerializeAsAny[SearchRecipe],
+        BeforeValidator(lambda value: recipe_from_json(SearchRecipe, value)),
+    ]
 
 
 class SeedFolder(WorkFolder[SeedInfo]):
@@ -92,7 +98,9 @@ class SeedFolder(WorkFolder[SeedInfo]):
 class SearchInfo(SeedInfo):
     """All that a search with several seeds depends on; `seed` is the first of them."""
 
-    format: Literal["cellwright-searches/1"] = "cellwright-searches/1"  # type: ignore[assignment]
+    earlier: ClassVar[str] = "cellwright-searches/1"
+
+    format: Literal["cellwright-searches/2"] = "cellwright-searches/2"  # type: ignore[assignment]
     seeds: tuple[int, ...]
 
 
@@ -121,19 +129,18 @@ class SearchFolder(WorkFolder[SearchInfo]):
         Args:
             recipe: how to search.
             seeds: one search for each.
-            data: a corpus by name or folder, in place of the recipe's.
+            data: data by name or folder, in place of the recipe's.
             searches: where the folder is made, named by recipe, data and time.
             path: the folder itself, if not there; it must not exist or be empty.
             backend: of the engine.
-            progress: called while text is read for the first time.
+            progress: called while data is read for the first time.
         """
         check_seeds(seeds)
-        wanted = recipe.data if data is None else data
-        corpus = load(wanted, progress=progress)
-        place = wanted if wanted in KNOWN else str(Path(wanted).expanduser().absolute())
-        recipe = recipe.model_copy(update={"data": place})
+        recipe = opened(recipe).on(data)
+        task = open_task(recipe.task, progress)
         info = SearchInfo(
-            data=describe_data(corpus, place),
+            metric=task.metric,
+            data=describe_data(task, recipe.task),
             seed=seeds[0],
             seeds=tuple(seeds),
             recipe=recipe,
@@ -141,7 +148,7 @@ class SearchFolder(WorkFolder[SearchInfo]):
             threads=torch.get_num_threads(),
         )
         files = {RECIPE: recipe_to_toml(recipe).encode("utf-8", "backslashreplace")}
-        name = f"{recipe.name}-{Path(place).name}-{datetime.now():%Y%m%d-%H%M%S}"
+        name = f"{recipe.name}-{Path(recipe.task.data).name}-{datetime.now():%Y%m%d-%H%M%S}"
         return cls.make(info, files, searches / name if path is None else path, path is None)
 
     @classmethod
@@ -197,10 +204,3 @@ def read_figures(path: Path) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise RunError(f"{path} is damaged")
     return value
-
-
-def corpus_for(folder: SearchFolder, progress: Progress | None = None) -> Corpus:
-    """The text that a search was made with; an error if it is another one now."""
-    from cellwright.runs.run import corpus_of
-
-    return corpus_of(folder, progress)

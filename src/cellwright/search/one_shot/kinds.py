@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from cellwright.cell import Cell
-from cellwright.data import Corpus
 from cellwright.runs.runner import AnyEvent, Work
 from cellwright.search.gradient.settings import DifferentiableSettings
+from cellwright.search.one_shot.recipes import SearchRecipe
+from cellwright.tasks.task import Task
 
 
 class Step(AnyEvent, Protocol):
@@ -27,16 +28,16 @@ class Step(AnyEvent, Protocol):
         """How many the epoch has."""
 
     @property
-    def tokens(self) -> int:
-        """Words that it learned from."""
+    def size(self) -> int:
+        """Items that it learned from."""
 
     @property
     def loss(self) -> float:
-        """Nats per word."""
+        """Of the weights."""
 
     @property
-    def tokens_per_second(self) -> float:
-        """How fast it was."""
+    def speed(self) -> float:
+        """Items a second."""
 
     @property
     def seconds(self) -> float:
@@ -52,7 +53,7 @@ class Epoch(AnyEvent, Protocol):
 
     @property
     def valid(self) -> float:
-        """Nats per word of the validation text."""
+        """The loss on the validation data."""
 
     @property
     def seconds(self) -> float:
@@ -93,12 +94,13 @@ class Found(Protocol):
 Search = Work[Step | Epoch, Found]
 
 
-def make_search(settings: Any, corpus: Corpus, seed: int, backend: str = "auto") -> Search:
-    """The search that the settings mean, before its first step."""
+def make_search(recipe: SearchRecipe, task: Task[Any], seed: int, backend: str = "auto") -> Search:
+    """The search that a recipe means, before its first step."""
+    settings = recipe.search
     if isinstance(settings, DifferentiableSettings):
         from cellwright.search.gradient.search import DifferentiableSearch
 
-        return DifferentiableSearch(corpus, settings, seed, backend)
+        return DifferentiableSearch(task, recipe.model, settings, seed, backend)
     from cellwright.search.sharing.enas import SharingSearch
 
-    return SharingSearch(corpus, settings, seed, backend)
+    return SharingSearch(task, recipe.model, settings, seed, backend)

@@ -2,13 +2,15 @@
 
     description = "ESS on my text, with a narrow model"
     extends = "ess-ptb-laptop"
+
+    [task]
     data = "my-text"
+
+    [model]
+    hidden = 100
 
     [search]
     rounds = 3
-
-    [search.model]
-    hidden = 100
 
 They are read as those for trainings are (`cellwright.runs.recipes`), and packaged beside them.
 """
@@ -19,11 +21,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from cellwright.runs.recipes import BaseRecipe, load_recipe, recipe_names
+from cellwright.runs.recipes import BaseRecipe, LooseSettings, load_recipe, recipe_names
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.sharing.settings import SharingSettings
+from cellwright.tasks.registry import TaskKind
 
 
 def _with_kind(values: Any) -> Any:
@@ -41,7 +44,8 @@ SearchSettings = Annotated[
 class SearchRecipe(BaseRecipe):
     """How to search, and how to train what was found."""
 
-    folder: ClassVar[tuple[str, ...]] = ("recipes", "search")
+    noun: ClassVar[str] = "one-shot search"
+    folder: ClassVar[str] = "search"
 
     training: str = Field(
         "laptop", min_length=1, description="the recipe to train a found cell with"
@@ -49,7 +53,13 @@ class SearchRecipe(BaseRecipe):
     selection_epochs: int = Field(
         10, ge=1, description="epochs of that training by which the best of several seeds is chosen"
     )
+    model: SerializeAsAny[LooseSettings]
     search: SearchSettings = DifferentiableSettings.model_validate({})
+
+    @classmethod
+    def typed(cls, kind: TaskKind) -> dict[str, Any]:
+        """Task and model."""
+        return {"task": kind.settings, "model": kind.model_settings}
 
 
 def load_search_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> SearchRecipe:

@@ -10,18 +10,16 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from cellwright.base.errors import UserError
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
 from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
-from cellwright.data import Corpus
-from cellwright.report.search_pictures import draw_search
 from cellwright.runs.folder import RunFolder
-from cellwright.runs.recipes import Recipe, load_recipe
-from cellwright.runs.run import Run, fresh_run, reopen
+from cellwright.runs.recipes import Recipe, load_recipe, opened
+from cellwright.runs.run import Run, fresh_run, reopen, task_of
 from cellwright.runs.runner import Event, train, work_in
 from cellwright.search.one_shot.cells import write_cell
 from cellwright.search.one_shot.folder import (
@@ -29,14 +27,14 @@ from cellwright.search.one_shot.folder import (
     SELECTION,
     SearchFolder,
     SeedFolder,
-    corpus_for,
 )
 from cellwright.search.one_shot.kinds import Epoch, Step, make_search
+from cellwright.tasks.task import Task
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What one seed found. Losses are nats per word of the validation text.
+    """What one seed found. Losses are those on the validation data.
 
     `supernet` is the search's own at its end, `retrained` that of the cell after a short training;
     None without one.
@@ -66,8 +64,8 @@ class Watcher:
         """Entered for each short training; what it gives is called with each event."""
         return nullcontext()
 
-    def without_pictures(self, error: UserError) -> None:
-        """Called if pictures could not be drawn."""
+    def searched(self, folder: SeedFolder) -> None:
+        """Called when the search of a seed has ended, to draw it perhaps."""
 
 
 def run_search(
@@ -75,7 +73,6 @@ def run_search(
     watcher: Watcher | None = None,
     *,
     checkpoint_seconds: float = 60.0,
-    pictures: bool = True,
     progress: Progress | None = None,
 ) -> list[Candidate]:
     """Search with every seed, choose among what they found, and write the cell down.
@@ -95,11 +92,10 @@ def run_search(
     with training_lock(folder.path):
         folder.refresh()
         folder.refuse_ended()
-        corpus = corpus_for(folder, progress)
+        task = task_of(folder, folder.info.recipe, progress)
         for seed in folder.info.seeds:
-            _search(folder.seed_folder(seed), corpus, watcher, checkpoint_seconds)
-            if pictures:
-                _draw(folder.seed_folder(seed), watcher)
+            _search(folder.seed_folder(seed), task, watcher, checkpoint_seconds)
+            watcher.searched(folder.seed_folder(seed))
         if len(folder.info.seeds) > 1:
             recipe = selection_recipe(folder)
             for seed in folder.info.seeds:
@@ -143,12 +139,12 @@ def named(folder: SearchFolder, cell: Cell) -> Cell:
 
 
 def _search(
-    folder: SeedFolder, corpus: Corpus, watcher: Watcher, checkpoint_seconds: float
+    folder: SeedFolder, task: Task[Any], watcher: Watcher, checkpoint_seconds: float
 ) -> None:
     if folder.ended:
         return
     info = folder.info
-    search = make_search(info.recipe.search, corpus, info.seed, info.backend)
+    search = make_search(opened(info.recipe), task, info.seed, info.backend)
     resumed = folder.last() is not None
     with watcher.searching(folder, resumed) as watch:
         work_in(
@@ -158,13 +154,6 @@ def _search(
             watch=watch,
             checkpoint_seconds=checkpoint_seconds,
         )
-
-
-def _draw(folder: SeedFolder, watcher: Watcher) -> None:
-    try:
-        draw_search(folder)
-    except UserError as error:
-        watcher.without_pictures(error)
 
 
 def _retrain(

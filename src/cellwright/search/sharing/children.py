@@ -1,10 +1,12 @@
 """All cells of the ENAS space around one bank of weights (Pham et al. 2018, section 2.1).
 
-The bank has one pair of matrices for each node and predecessor, and those of node 0. Embeddings and
-decoder are the same for all children, too.
+The bank has one pair of matrices for each node and predecessor, and those of node 0. What
+stands around the cell is the same for all children, too.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from torch import Tensor
@@ -13,10 +15,10 @@ from cellwright.cell import Cell, Node
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
 from cellwright.engine import WeightBank
-from cellwright.models.one_layer import OneLayer
-from cellwright.search.sharing.settings import SharingModelSettings
+from cellwright.models.cell_model import CellModel
 from cellwright.spaces.enas import Enas
 from cellwright.spaces.space import pick
+from cellwright.tasks.task import Task
 
 
 def child_cell(listing: EnasListing, *, norm: bool) -> Cell:
@@ -35,37 +37,37 @@ class Children:
     """The shared weights, and the model of any cell around them.
 
     Args:
-        settings: of the models.
+        task: whose models they are.
+        settings: of the model.
         space: the cells.
-        vocabulary_size: how many words there are.
         backend: of the engine.
         norm: whether the children's states are normalised.
     """
 
     def __init__(
         self,
-        settings: SharingModelSettings,
+        task: Task[Any],
+        settings: Any,
         space: Enas,
-        vocabulary_size: int,
         backend: str,
         *,
         norm: bool,
     ) -> None:
-        self._bank, self._norm = WeightBank(settings.init_range), norm
+        self._bank, self._norm = WeightBank(), norm
         listings = _all_pairs(space)
         cell = child_cell(listings[0], norm=norm)
-        self._model = OneLayer(settings, cell, vocabulary_size, backend, self._bank)
+        self._model = task.model(cell, settings, bank=self._bank, backend=backend)
         # The bank makes what a cell asks for. All is asked for now, so that the first weights do
         # not depend on which cells are sampled, and the optimizer knows all of them.
         for listing in listings[1:]:
             self.child(listing)
 
     @property
-    def model(self) -> OneLayer:
+    def model(self) -> CellModel[Any]:
         """The model of one cell; its parameters are those of all."""
         return self._model
 
-    def child(self, listing: EnasListing) -> OneLayer:
+    def child(self, listing: EnasListing) -> CellModel[Any]:
         """The model around a cell. Nothing is copied: it learns the shared weights."""
         return self._model.around(child_cell(listing, norm=self._norm), self._bank)
 

@@ -1,8 +1,6 @@
 """ENAS (Pham et al. 2018; ENAS-pairs section 3) and random search with weight sharing.
 
-Read `SharingSearch.run` from top to bottom. As a training does, it yields after every step and
-every epoch, and between two yields everything it knows can be taken as a snapshot, from which a
-fresh object goes on to the same weights, controller and cell, bit for bit.
+Read `Loop.run`, then `SharingSearch` from top to bottom.
 
 Random search with weight sharing (Li and Talwalkar 2019) is the same without a controller: every
 cell is drawn uniformly, all along and in the end.
@@ -11,9 +9,8 @@ cell is drawn uniformly, all along and in the end.
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,9 +20,8 @@ from cellwright.base.memory import peak_memory
 from cellwright.base.seeds import seed_for, seeded
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.data import Corpus, batchify
-from cellwright.models.language_model import detach_state
-from cellwright.search.gradient.bilevel import Gradients, descend, of_weights
+from cellwright.models.cell_model import detached
+from cellwright.search.gradient.bilevel import of_weights
 from cellwright.search.sharing.children import Children, uniform_listing
 from cellwright.search.sharing.controller import Controller, moved_baseline, policy_loss
 from cellwright.search.sharing.records import Part, SharingEpoch, SharingResult, SharingStep
@@ -33,53 +29,54 @@ from cellwright.search.sharing.selection import Selection
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.search.sharing.validation import Validation
 from cellwright.spaces.space import pick
-from cellwright.tasks.language.measuring import words_of
-from cellwright.tasks.language.segments import Segment, training_segments
-from cellwright.training.results import Status, perplexity
+from cellwright.tasks.task import Task
+from cellwright.training.clipping import share_within
+from cellwright.training.loop import Loop
+from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.snapshots import (
-    Snapshot,
-    flat_state,
+    Parts,
+    carried_tensors,
     optimizer_tensors,
-    prefixed,
     restore_optimizer,
-    state_like,
-    without_prefix,
+    restored_carried,
 )
-from cellwright.training.training import make_optimizer
 
 
-class SharingSearch:
+class SharingSearch(Loop[SharingStep, SharingEpoch]):
     """One search, from its first weights to its cell.
 
     Args:
-        corpus: training and validation text.
-        settings: method, space, model and schedule.
+        task: training and validation data, and the model around the cells.
+        model: which of the task's models.
+        settings: method, space and schedule.
         seed: decides the first weights, all samples, the minibatches and the dropout masks.
         backend: of the engine.
     """
 
     def __init__(
-        self, corpus: Corpus, settings: SharingSettings, seed: int, backend: str = "auto"
+        self,
+        task: Task[Any],
+        model: Any,
+        settings: SharingSettings,
+        seed: int,
+        backend: str = "auto",
     ) -> None:
-        self.settings, self.seed = settings, seed
+        super().__init__(seed, settings.explode_above)
+        self.task, self.settings = task, settings
         self._space = settings.space()
-        self._train = batchify(corpus.train, settings.batch)
         with seeded(seed, "weights"):
-            self.children = Children(
-                settings.model, self._space, len(corpus.vocabulary), backend, norm=settings.norm
-            )
-        self._validation = Validation(corpus, settings, self.children)
+            self.children = Children(task, model, self._space, backend, norm=settings.norm)
+        self._validation = Validation(task, settings, self.children)
         self._weights = self.children.weights()
-        self._optimizer = make_optimizer(self.children.model, settings)
+        self._optimizer = make_optimizer(self.children.model.parameters(), settings)
         self.controller: Controller | None = None
         if settings.kind == "enas":
             self._make_controller()
-        self._status: Status = "running"
         self._records: list[SharingEpoch] = []
         self._selection = Selection(settings.candidates, settings.finalists)
         self._baseline: float | None = None
         self._in_a_row = 0  # minibatches that diverged since one that did not
-        self._seconds = 0.0
+        self._batches = task.batches("train", settings.batch, seed, 0)
         self._begin_epoch()
 
     def _make_controller(self) -> None:
@@ -100,33 +97,120 @@ class SharingSearch:
 
     def _begin_epoch(self) -> None:
         self._step = 0  # of the weights, then of the controller
-        self._carried = self.children.model.zero_state(self.settings.batch)
+        self._carried = self.children.model.begin(self._batches[0])
         self._sums = {"losses": 0.0, "rewards": 0.0, "entropies": 0.0}
         self._counts = {"words": 0, "samples": 0, "diverged": 0}
 
     # -- the loop --------------------------------------------------------------------------
 
-    def run(self) -> Iterator[SharingStep | SharingEpoch]:
-        """Search to the end, or until too many cells in a row diverge."""
-        while self._status == "running" and not self._has_learned():
-            epoch = len(self._records)
-            segments = training_segments(len(self._train), self.settings, self.seed, epoch)
-            while self._step < len(segments) + self.settings.controller_steps:
-                with self._clock():
-                    if self._step < len(segments):
-                        event = self._learn_weights(epoch, segments)
-                    else:
-                        event = self._learn_policy(epoch, len(segments))
-                yield event
-                if self._status != "running":
-                    return
-            with self._clock():
-                record = self._close_epoch(epoch)
-            yield record
-        while self._status == "running":
-            with self._clock():
-                event = self._measure_candidate()
-            yield event
+    def _prepare_epoch(self) -> int:
+        epoch, size = len(self._records), self.settings.batch
+        self._batches = self.task.batches("train", size, self.seed, epoch)
+        return len(self._batches) + self.settings.controller_steps
+
+    def _take_step(self) -> SharingStep:
+        """The weights learn from all training data, then the controller takes its steps."""
+        if self._step < len(self._batches):
+            return self._learn_weights()
+        return self._learn_policy()
+
+    # -- the weights, with the controller fixed ----------------------------------------------
+
+    def _learn_weights(self) -> SharingStep:
+        """One step of the shared weights: a minibatch, with a cell that is sampled for it.
+
+        It goes on from the state that the cell before left. A weight that the cell does not use
+        stays as it is. If a cell diverges, nothing is learned from it, and the state is zero again.
+        """
+        epoch, settings = len(self._records), self.settings
+        batch = self._batches[self._step]
+        rate = batch.rate(settings.rate(epoch))
+        child = self.children.child(self._drawn("child", epoch, self._step))
+        child.train()
+        with seeded(self.seed, "dropout", epoch, self._step):
+            loss = child.loss(batch, self._carried)
+        weights = list(self._weights.values())
+        gradients = of_weights(lambda: loss.mean + loss.penalty, weights, ())
+        mean = float(loss.mean.detach())
+        if self._is_healthy(mean, gradients.norm):
+            share = share_within(gradients.norm, settings.clip)
+            descend(self._optimizer, weights, gradients.values, rate=rate, share=share)
+            self._carried = detached(loss.carried)
+            self._sums["losses"] += mean * batch.size
+            self._counts["words"] += batch.size
+        else:
+            self._carried = child.begin(batch)
+        self._step += 1
+        steps = len(self._batches) + settings.controller_steps
+        return self._done("weights", epoch + 1, self._step, steps, batch.size, mean, None, rate)
+
+    def _is_healthy(self, loss: float, norm: float) -> bool:
+        """Whether to learn from a minibatch; after too many in a row the search gives up."""
+        verdict = self._verdict(loss, norm)
+        if verdict == "running":
+            self._in_a_row = 0
+            return True
+        self._in_a_row += 1
+        self._counts["diverged"] += 1
+        if self._in_a_row >= self.settings.diverged_in_a_row:
+            self._status = verdict
+        return False
+
+    # -- the controller, with the weights fixed ----------------------------------------------
+
+    def _learn_policy(self) -> SharingStep:
+        """One step of the controller: sampled cells read a validation minibatch, with zero state.
+
+        A cell's reward is the metric's, for language c / e^loss, plus the entropy of its choices
+        times its weight (Pham et al. 2018).
+        """
+        assert self.controller is not None
+        epoch, settings, before = len(self._records), self.settings, len(self._batches)
+        which = (epoch, self._step - before)
+        rng = np.random.default_rng(seed_for(self.seed, "minibatch", *which))
+        batch = pick(self._validation.minibatches, rng)
+        with seeded(self.seed, "samples", *which):
+            samples = [self.controller.sample() for _ in range(settings.controller_samples)]
+        losses = [self._validation.loss_on(sample.listing, [batch]) for sample in samples]
+        rewards = [self.task.metric.reward(loss, settings.reward_scale) for loss in losses]
+        entropies = [float(sample.entropy.detach()) for sample in samples]
+        full = [r + settings.entropy_weight * h for r, h in zip(rewards, entropies, strict=True)]
+        mean = sum(full) / len(full)
+        baseline = mean if self._baseline is None else self._baseline
+        gradients = of_weights(lambda: policy_loss(samples, full, baseline), self._policy, ())
+        rate = settings.controller_rate
+        descend(self._policy_optimizer, self._policy, gradients.values, rate=rate)
+        self._baseline = moved_baseline(self._baseline, mean, settings.baseline_decay)
+        self._sums["rewards"] += sum(rewards)
+        self._sums["entropies"] += sum(entropies)
+        self._counts["samples"] += len(samples)
+        self._step += 1
+        return self._done(
+            "controller", epoch + 1, self._step, before + settings.controller_steps,
+            batch.size * len(samples), sum(losses) / len(losses), sum(rewards) / len(rewards), rate,
+        )  # fmt: skip
+
+    def _close_epoch(self) -> SharingEpoch:
+        """Measure, and keep what the search has come to."""
+        epoch, listing = len(self._records), self._likely()
+        sums, counts = self._sums, self._counts
+        samples = counts["samples"]
+        record = SharingEpoch(
+            epoch=epoch + 1,
+            train=sums["losses"] / counts["words"] if counts["words"] else math.inf,
+            valid=self._validation.loss(listing),
+            listing=listing,
+            reward=sums["rewards"] / samples if samples else None,
+            baseline=self._baseline,
+            entropy=sums["entropies"] / samples if samples else None,
+            diverged=counts["diverged"],
+            learning_rate=self.settings.rate(epoch),
+            seconds=self._seconds + self._lately,
+            peak_memory=peak_memory(),
+        )
+        self._records.append(record)
+        self._begin_epoch()
+        return record
 
     def _has_learned(self) -> bool:
         """Whether the last epoch is over: enough of them, or no better one for too long."""
@@ -140,112 +224,10 @@ class SharingSearch:
             and losses.index(min(losses)) + patience < len(losses)
         )
 
-    # -- the weights, with the controller fixed ----------------------------------------------
-
-    def _learn_weights(self, epoch: int, segments: list[Segment]) -> SharingStep:
-        """One step of the shared weights: a minibatch, with a cell that is sampled for it.
-
-        It goes on from the state that the cell before left. A weight that the cell does not use
-        stays as it is. If a cell diverges, nothing is learned from it, and the state is zero again.
-        """
-        started = time.perf_counter()
-        segment, settings = segments[self._step], self.settings
-        rate = settings.rate(epoch) * segment.length / settings.bptt
-        child = self.children.child(self._drawn("child", epoch, self._step))
-        child.train()
-        tokens, targets = words_of(self._train, segment)
-        with seeded(self.seed, "dropout", epoch, self._step):
-            loss = child.loss(tokens, targets, self._carried)
-        weights = list(self._weights.values())
-        gradients = of_weights(lambda: loss.cross_entropy + loss.penalty, weights, ())
-        nats = float(loss.cross_entropy.detach())
-        if self._is_healthy(nats, gradients):
-            descend(self._optimizer, weights, gradients, rate=rate, clip=settings.clip)
-            self._carried = detach_state(loss.state)
-            self._sums["losses"] += nats * tokens.numel()
-            self._counts["words"] += tokens.numel()
-        else:
-            self._carried = child.zero_state(settings.batch)
-        self._step += 1
-        steps = len(segments) + settings.controller_steps
-        return self._done(
-            started, "weights", epoch + 1, self._step, steps, tokens.numel(), nats, None, rate
-        )
-
-    def _is_healthy(self, nats: float, gradients: Gradients) -> bool:
-        """Whether to learn from a minibatch; after too many in a row the search gives up."""
-        unknown = math.isnan(nats) or math.isnan(gradients.norm)
-        if not unknown and nats <= self.settings.explode_above and math.isfinite(gradients.norm):
-            self._in_a_row = 0
-            return True
-        self._in_a_row += 1
-        self._counts["diverged"] += 1
-        if self._in_a_row >= self.settings.diverged_in_a_row:
-            self._status = "loss is nan" if unknown else "exploded"
-        return False
-
-    # -- the controller, with the weights fixed ----------------------------------------------
-
-    def _learn_policy(self, epoch: int, before: int) -> SharingStep:
-        """One step of the controller: sampled cells read a validation minibatch, with zero state.
-
-        A cell's reward is c / perplexity, plus the entropy of its choices times its weight (Pham et
-        al. 2018).
-        """
-        assert self.controller is not None
-        started = time.perf_counter()
-        settings, which = self.settings, (epoch, self._step - before)
-        rng = np.random.default_rng(seed_for(self.seed, "minibatch", *which))
-        segment = pick(self._validation.minibatches, rng)
-        with seeded(self.seed, "samples", *which):
-            samples = [self.controller.sample() for _ in range(settings.controller_samples)]
-        losses = [self._validation.loss_on(sample.listing, [segment]) for sample in samples]
-        rewards = [settings.reward_scale / perplexity(nats) for nats in losses]
-        entropies = [float(sample.entropy.detach()) for sample in samples]
-        full = [r + settings.entropy_weight * h for r, h in zip(rewards, entropies, strict=True)]
-        mean = sum(full) / len(full)
-        baseline = mean if self._baseline is None else self._baseline
-        gradients = of_weights(lambda: policy_loss(samples, full, baseline), self._policy, ())
-        descend(self._policy_optimizer, self._policy, gradients, rate=settings.controller_rate)
-        self._baseline = moved_baseline(self._baseline, mean, settings.baseline_decay)
-        self._sums["rewards"] += sum(rewards)
-        self._sums["entropies"] += sum(entropies)
-        self._counts["samples"] += len(samples)
-        self._step += 1
-        return self._done(
-            started, "controller", epoch + 1, self._step, before + settings.controller_steps,
-            self._validation.words_in([segment]) * len(samples), sum(losses) / len(losses),
-            sum(rewards) / len(rewards), settings.controller_rate,
-        )  # fmt: skip
-
-    def _close_epoch(self, epoch: int) -> SharingEpoch:
-        """Measure, and keep what the search has come to."""
-        started = time.perf_counter()
-        listing = self._likely()
-        sums, counts = self._sums, self._counts
-        samples = counts["samples"]
-        record = SharingEpoch(
-            epoch=epoch + 1,
-            train=sums["losses"] / counts["words"] if counts["words"] else math.inf,
-            valid=self._validation.loss(listing),
-            listing=listing,
-            reward=sums["rewards"] / samples if samples else None,
-            baseline=self._baseline,
-            entropy=sums["entropies"] / samples if samples else None,
-            diverged=counts["diverged"],
-            learning_rate=self.settings.rate(epoch),
-            seconds=self._seconds + time.perf_counter() - started,
-            peak_memory=peak_memory(),
-        )
-        self._records.append(record)
-        self._begin_epoch()
-        return record
-
     # -- what is chosen in the end -------------------------------------------------------------
 
-    def _measure_candidate(self) -> SharingStep:
+    def _conclude(self) -> SharingStep:
         """Measure one more candidate or finalist; the last one ends the search."""
-        started = time.perf_counter()
         selection, validation = self._selection, self._validation
         some = validation.minibatches[: self.settings.screening]
         measured = selection.advance(
@@ -255,14 +237,12 @@ class SharingSearch:
         )
         if selection.done == selection.steps:
             self._status = "loss is nan" if selection.best() is None else "ok"
-        nats, words = measured.valid, validation.words
-        if nats is None:
+        loss, size = measured.valid, validation.size
+        if loss is None:
             assert measured.screened is not None
-            nats, words = measured.screened, validation.words_in(some)
-        return self._done(
-            started, "candidates", len(self._records), selection.done, selection.steps, words, nats,
-            None, 0.0,
-        )  # fmt: skip
+            loss, size = measured.screened, sum(batch.size for batch in some)
+        done, steps = selection.done, selection.steps
+        return self._done("candidates", len(self._records), done, steps, size, loss, None, 0.0)
 
     def result(self) -> SharingResult:
         """What the search has found so far."""
@@ -286,50 +266,40 @@ class SharingSearch:
 
     # -- stopping and going on -------------------------------------------------------------
 
-    def snapshot(self) -> Snapshot:
-        """Everything that `restore` needs."""
-        tensors = prefixed("weights", self._weights)
-        tensors |= prefixed("optimizer.weights", optimizer_tensors(self._optimizer))
+    def _tensors(self) -> Mapping[str, Mapping[str, Tensor]]:
+        parts: dict[str, Mapping[str, Tensor]] = {
+            "weights": self._weights,
+            "optimizer.weights": optimizer_tensors(self._optimizer),
+            "carried": carried_tensors(self._carried),
+        }
         if self.controller is not None:
-            tensors |= prefixed("controller", self.controller.state_dict())
-            learned = optimizer_tensors(self._policy_optimizer)
-            tensors |= prefixed("optimizer.controller", learned)
-        carried = flat_state(self._carried)
-        tensors |= prefixed("carried", {str(i): tensor for i, tensor in enumerate(carried)})
-        state = {
-            "status": self._status,
+            parts["controller"] = self.controller.state_dict()
+            parts["optimizer.controller"] = optimizer_tensors(self._policy_optimizer)
+        return parts
+
+    def _state(self) -> dict[str, Any]:
+        return {
             "records": [record.to_json() for record in self._records],
             "selection": self._selection.to_json(),
-            "step": self._step,
             "baseline": self._baseline,
             "in_a_row": self._in_a_row,
             "sums": dict(self._sums),
             "counts": dict(self._counts),
-            "seconds": self._seconds,
         }
-        return Snapshot(tensors, state)
 
-    def restore(self, snapshot: Snapshot) -> None:
-        """Go on where the snapshot was taken; data, settings and seed must be the same."""
-        tensors, state = snapshot
+    def _restore(self, tensors: Parts, state: Mapping[str, Any]) -> None:
         with torch.no_grad():
-            for name, saved in without_prefix("weights", tensors).items():
+            for name, saved in tensors["weights"].items():
                 self._weights[name].copy_(saved)
-        restore_optimizer(self._optimizer, without_prefix("optimizer.weights", tensors))
+        restore_optimizer(self._optimizer, tensors["optimizer.weights"])
         if self.controller is not None:
-            self.controller.load_state_dict(without_prefix("controller", tensors))
-            learned = without_prefix("optimizer.controller", tensors)
-            restore_optimizer(self._policy_optimizer, learned)
-        carried = without_prefix("carried", tensors)
-        pattern = self.children.model.zero_state(self.settings.batch)
-        self._carried = state_like(pattern, (carried[str(i)] for i in range(len(carried))))
-        self._status = state["status"]
+            self.controller.load_state_dict(tensors["controller"])
+            restore_optimizer(self._policy_optimizer, tensors["optimizer.controller"])
+        self._carried = restored_carried(self._carried, tensors["carried"])
         self._records = [SharingEpoch.from_json(record) for record in state["records"]]
         self._selection.restore(state["selection"])
-        self._step = state["step"]
         self._baseline, self._in_a_row = state["baseline"], state["in_a_row"]
         self._sums, self._counts = dict(state["sums"]), dict(state["counts"])
-        self._seconds = state["seconds"]
 
     # -- small parts -----------------------------------------------------------------------
 
@@ -346,24 +316,16 @@ class SharingSearch:
 
     def _done(
         self,
-        started: float,
         part: Part,
         epoch: int,
         step: int,
         steps: int,
-        tokens: int,
+        size: int,
         loss: float,
         reward: float | None,
         rate: float,
     ) -> SharingStep:
-        taken = time.perf_counter() - started
+        taken = self._lately
         return SharingStep(
-            epoch, part, step, steps, tokens, loss, reward, rate, tokens / taken,
-            self._seconds + taken,
-        )  # fmt: skip
-
-    @contextmanager
-    def _clock(self) -> Iterator[None]:
-        started = time.perf_counter()
-        yield
-        self._seconds += time.perf_counter() - started
+            epoch, part, step, steps, size, loss, reward, rate, size / taken, self._seconds + taken
+        )

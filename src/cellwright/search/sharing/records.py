@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from cellwright.cell import Cell
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.training.results import Status, perplexity
+from cellwright.training.results import Status
 
 Part = Literal["weights", "controller", "candidates"]
 """What a step was for."""
@@ -23,18 +23,18 @@ def listing_of(values: Mapping[str, Any]) -> EnasListing:
 
 @dataclass(frozen=True)
 class SharingStep:
-    """One step. Losses are nats per word.
+    """One step.
 
     Args:
         epoch: its number, from 1. Candidates belong to the last one.
         part: what the step was for.
         step: its number in the epoch, from 1; for candidates, among these.
         steps: how many there are.
-        tokens: words that were read.
-        loss: of the sampled cells: on the training text for the weights, else on validation text.
+        size: items that were read.
+        loss: of the sampled cells: on training data for the weights, else on validation data.
         reward: their mean reward, for the controller.
         learning_rate: of what learned.
-        tokens_per_second: words by the time that the step took.
+        speed: items by the time that the step took.
         seconds: since the search began.
     """
 
@@ -45,11 +45,11 @@ class SharingStep:
     part: Part
     step: int
     steps: int
-    tokens: int
+    size: int
     loss: float
     reward: float | None
     learning_rate: float
-    tokens_per_second: float
+    speed: float
     seconds: float
 
     def to_record(self) -> dict[str, Any]:
@@ -63,15 +63,15 @@ class SharingEpoch:
 
     Args:
         epoch: its number, from 1.
-        train: the mean loss of the sampled cells over the epoch, in nats per word.
-        valid: the loss of `listing` on the validation text, with the shared weights.
+        train: the mean loss of the sampled cells over the epoch.
+        valid: the loss of `listing` on the validation data, with the shared weights.
         listing: the cell of the controller's likeliest choices; without one, the same cell in all
             epochs, drawn at random.
         reward: the mean reward of the epoch, without the part of the entropy.
         baseline: the moving average of rewards, with the part of the entropy.
         entropy: mean over the sampled cells of the entropy of their choices, in nats.
         diverged: minibatches that taught nothing: their cell's loss or gradient was too large.
-        learning_rate: of the weights, for a full segment.
+        learning_rate: of the weights, for a full batch.
         seconds: since the search began.
         peak_memory: of the process so far, in bytes.
     """
@@ -90,11 +90,6 @@ class SharingEpoch:
     learning_rate: float
     seconds: float
     peak_memory: int
-
-    @property
-    def perplexity(self) -> float:
-        """Of `listing` on the validation text."""
-        return perplexity(self.valid)
 
     @property
     def cell(self) -> Cell:
@@ -121,8 +116,8 @@ class Candidate:
 
     Args:
         listing: the cell.
-        screened: nats per word on some minibatches; None where all candidates are finalists.
-        valid: on the whole validation text; None for those that are no finalists.
+        screened: its loss on some minibatches; None where all candidates are finalists.
+        valid: on the whole validation data; None for those that are no finalists.
     """
 
     listing: EnasListing
@@ -164,7 +159,7 @@ class SharingResult:
 
     @property
     def valid(self) -> float:
-        """The cell's loss on the validation text with the shared weights; infinite before that."""
+        """The cell's loss on the validation data with the shared weights; infinite before that."""
         measured = [c.valid for c in self.candidates if c.valid is not None]
         if measured:
             return min(measured)

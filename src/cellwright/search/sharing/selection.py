@@ -20,12 +20,12 @@ Measure = Callable[[EnasListing], float]
 class Selection:
     """Candidates, and how far they are measured.
 
-    Where all candidates are finalists, each is measured on all of the validation text at once
+    Where all candidates are finalists, each is measured on all of the validation data at once
     (ENAS). Else they are screened on some of it, and the best of them measured (Li and Talwalkar).
 
     Args:
         many: candidates that are sampled.
-        finalists: candidates that are measured on all of the text.
+        finalists: candidates that are measured on all of the data.
         candidates: those that have been sampled.
         done: steps that have been taken: one for each candidate, then one for each finalist that
             was screened before.
@@ -53,7 +53,7 @@ class Selection:
 
         Args:
             draw: samples a cell, from the candidate's number and that of the attempt.
-            screen: measures a cell on some of the validation text.
+            screen: measures a cell on some of the validation data.
             measure: measures it on all of it.
         """
         if self.done < self.many:
@@ -86,7 +86,7 @@ class Selection:
         return known[listing]
 
     def best(self) -> Candidate | None:
-        """The candidate with the lowest finite loss on all of the text, the first of equals."""
+        """The candidate with the lowest finite loss on all of the data, the first of equals."""
         measured = [(c.valid, i) for i, c in enumerate(self.candidates) if c.valid is not None]
         finite = [(valid, i) for valid, i in measured if math.isfinite(valid)]
         return self.candidates[min(finite)[1]] if finite else None

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from cellwright.cell.listings.enas import OPERATIONS
-from cellwright.models.settings import OneLayerSettings, Rate, Size, Strength
+from cellwright.models.settings import Rate, Size
 from cellwright.search.gradient.settings import NotNegative, Positive, as_tuple
 from cellwright.spaces.enas import Enas
 from cellwright.training.settings import TrainingSettings
@@ -24,23 +24,6 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "random-sharing": {"controller_steps": 0, "candidates": 1000, "finalists": 10},
 }
 """What the methods have different defaults for."""
-
-
-class SharingModelSettings(OneLayerSettings):
-    """The model around the children."""
-
-    hidden: Size = Field(720, description="width of the hidden state and of the embeddings")
-    dropout_embedding: Rate = Field(
-        0.25, description="on the embedding vectors, one mask for all time steps"
-    )
-    dropout_words: Rate = Field(
-        0.0, description="share of the vocabulary's words whose embedding is removed"
-    )
-    tar: Strength = Field(
-        0.0,
-        description="temporal activation regularisation: penalty on the squared change of the "
-        "output from step to step",
-    )
 
 
 class SharingSettings(TrainingSettings):
@@ -78,16 +61,16 @@ class SharingSettings(TrainingSettings):
     entropy_weight: NotNegative = Field(
         1e-4, description="how much the entropy of the choices adds to a reward"
     )
-    reward_scale: Positive = Field(
-        80.0, description="a reward is this divided by the perplexity on a validation minibatch"
+    reward_scale: Positive | None = Field(
+        None,
+        description="what a reward is in units of: ENAS' c, 80, which is divided by e to the loss "
+        "of a validation minibatch; of metrics that are shares, 1. none: as the metric has it",
     )
     baseline_decay: Rate = Field(0.99, description="of the moving average of rewards")
 
     # -- how the weights learn, where that differs from a training
     weight_decay: float = Field(1e-7, ge=0, description="L2 penalty on the weights of the child")
-    epochs: int = Field(150, ge=1, description="how often the training text is read")
-    bptt_spread: float = Field(0.0, ge=0, description="standard deviation of that number")
-    bptt_halve: float = Field(0.0, ge=0, le=1, description="chance that a segment is half as long")
+    epochs: int = Field(150, ge=1, description="how often the training data is read")
     decay: float = Field(0.96, gt=0, le=1, description="of the learning rate, at each later epoch")
     decay_after: int = Field(15, ge=0, description="epochs before that decay starts")
     average_after: None = Field(None, description="a search does not average weights")
@@ -98,13 +81,11 @@ class SharingSettings(TrainingSettings):
     # -- what is chosen in the end
     candidates: Size = Field(10, description="different cells that are sampled in the end")
     finalists: Size = Field(
-        10, description="candidates that are measured on all of the validation text; the best wins"
+        10, description="candidates that are measured on all of the validation data; the best wins"
     )
     screening: Size = Field(
         2, description="validation minibatches that choose the finalists, if not all are"
     )
-
-    model: SharingModelSettings = SharingModelSettings.model_validate({})
 
     @model_validator(mode="before")
     @classmethod

@@ -39,6 +39,7 @@ def baseline_of(prepared: Prepared) -> Prepared:
         seed,
         chosen,
         replace(prepared.evaluate, arguments=arguments),
+        prepared.task,
     )
 
 

@@ -120,11 +120,11 @@ class ChildSettings(_Table):
 
 
 class TextSettings(_Table):
-    """How much of the text a trial reads, from the beginning of each part; none: all of it."""
+    """How much of the data a trial reads, from the beginning of each part; none: all of it."""
 
-    train: int | None = Field(None, ge=1, description="tokens of the training text")
-    valid: int | None = Field(None, ge=1, description="tokens of the validation text")
-    test: int | None = Field(None, ge=1, description="tokens of the test text")
+    train: int | None = Field(None, ge=1, description="items of the training data, such as words")
+    valid: int | None = Field(None, ge=1, description="items of the validation data, such as words")
+    test: int | None = Field(None, ge=1, description="items of the test data, such as words")
 
     def limits(self) -> dict[str, int] | None:
         """The parts that are not read whole."""
@@ -148,7 +148,8 @@ class RetrySettings(_Table):
 class StudyRecipe(BaseRecipe):
     """A search that trains cell by cell."""
 
-    folder: ClassVar[tuple[str, ...]] = ("recipes", "studies")
+    noun: ClassVar[str] = "study"
+    folder: ClassVar[str] = "studies"
 
     training: str = Field(
         "laptop", min_length=1, description="the recipe to train with, children and what is found"
@@ -200,7 +201,13 @@ class StudyRecipe(BaseRecipe):
     def child_recipe(self) -> Recipe:
         """How a trial's cell is trained, but for the number of epochs."""
         recipe = load_recipe(self.training, self.child.overrides())
-        return recipe.model_copy(update={"data": self.data})
+        if recipe.task.kind != self.task.kind:
+            raise RecipeError(
+                f"the study's task is {self.task.kind!r}, and {self.training} trains for "
+                f"{recipe.task.kind!r}"
+            )
+        own = {name: getattr(self.task, name) for name in self.task.model_fields_set}
+        return recipe.model_copy(update={"task": recipe.task.model_copy(update=own)})
 
 
 def load_study_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> StudyRecipe:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,22 +10,21 @@ from typing import Any
 from cellwright.base.files import remove
 from cellwright.base.progress import Progress
 from cellwright.cell.zoo import zoo
-from cellwright.data import KNOWN, load
-from cellwright.data.fingerprint import fingerprint
 from cellwright.search.blackbox.ask_tell import Method
 from cellwright.search.blackbox.features import draw_pool
 from cellwright.search.blackbox.methods import method
 from cellwright.search.studies.recipes import StudyRecipe
 from cellwright.spaces import Space
+from cellwright.tasks.registry import open_task
 from cellwright.trials.executors import Call, Executor, Limits
 from cellwright.trials.executors.choosing import executor_by_name
 from cellwright.trials.store import Overview, Retries, Store
 from cellwright.trials.study import run_study
 from cellwright.trials.study.driver import Watch
-from cellwright.trials.trial import Outcome
+from cellwright.trials.task_label import TaskLabel
 
 EVALUATOR = "cellwright.trials.evaluator:train_trial"
-"""What evaluates the trials of a study from a recipe; their values are nats per word."""
+"""What evaluates the trials of a study from a recipe."""
 
 CHECKPOINTS = Path("checkpoints")
 """Where trainings are kept while a study runs. A path from the working directory, so that it is the
@@ -45,6 +43,7 @@ class Prepared:
     seed: int
     method: Method
     evaluate: Call
+    task: TaskLabel
 
     @property
     def checkpoints(self) -> Path:
@@ -72,11 +71,11 @@ def prepare(
         seed: decides everything that is drawn.
         name: of the study; recipe and seed unless said.
         threads: that a trial computes with, in place of the recipe's.
-        progress: called while text is read for the first time.
+        progress: called while data is read for the first time.
 
     Raises:
         UserError: a setting of the space or the method cannot be, a package is missing, or the
-            text is not there.
+            data is not there.
     """
     called = study_name(recipe, seed) if name is None else name
     where = recipe.space.build()
@@ -86,8 +85,8 @@ def prepare(
     if "initial" in settings and recipe.method.kind == "aging-evolution":
         settings["initial"] = _named(settings["initial"], where)
     chosen = method(recipe.method.kind, where, seed=seed, **settings)
-    call = _evaluator(recipe, called, threads, progress)
-    return Prepared(recipe, called, seed, chosen, call)
+    call, task = _evaluator(recipe, called, threads, progress)
+    return Prepared(recipe, called, seed, chosen, call, task)
 
 
 def _named(initial: Any, where: Space) -> Any:
@@ -100,24 +99,21 @@ def _named(initial: Any, where: Space) -> Any:
 
 def _evaluator(
     recipe: StudyRecipe, name: str, threads: int | None, progress: Progress | None
-) -> Call:
-    data = recipe.data
-    if data not in KNOWN:
-        data = str(Path(data).expanduser().absolute())
-    corpus = load(data, progress=progress)
-    child = recipe.child_recipe().model_copy(update={"data": data})
+) -> tuple[Call, TaskLabel]:
+    child = recipe.child_recipe().on(None)
+    task = open_task(child.task, progress)
     # The number of epochs is each trial's own, and names change nothing.
-    how = child.model_dump(mode="json", include={"data", "model", "training"})
+    how = child.model_dump(mode="json", include={"task", "model", "training"})
     arguments = {
         "recipe": how,
         "value": recipe.value,
-        "text": recipe.text.limits(),
-        "text_fingerprint": fingerprint(corpus),
+        "most": recipe.text.limits(),
+        "fingerprint": task.fingerprint,
         "threads": recipe.threads if threads is None else threads,
         "checkpoints": str(CHECKPOINTS / _folder_name(name)),
         "longest": recipe.method.epochs if recipe.method.kind in _GO_ON else None,
     }
-    return Call(EVALUATOR, arguments)
+    return Call(EVALUATOR, arguments), TaskLabel(child.task.kind, task.metric)
 
 
 def _folder_name(name: str) -> str:
@@ -183,7 +179,7 @@ def run_prepared(
         prepared.evaluate,
         executor,
         trials=target,
-        read_outcome=Outcome.from_json,
+        task=prepared.task,
         window=recipe.window,
         retries=Retries(**recipe.retries.model_dump()),
         give_up_after=recipe.give_up_after,
@@ -192,11 +188,6 @@ def run_prepared(
     remove(prepared.checkpoints)
     _remove_if_empty(prepared.checkpoints.parent)
     return found
-
-
-def trains_language_models(evaluation: Mapping[str, Any]) -> bool:
-    """Whether a study's values are nats per word, and perplexities can be made of them."""
-    return evaluation.get("function") == EVALUATOR
 
 
 def _remove_if_empty(folder: Path) -> None:

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from cellwright.models.language_model import CarriedState, LanguageModel
-from cellwright.tasks.language.segments import Segment, even_segments
-
-Tokens = NDArray[np.int32]
+from cellwright.models.cell_model import Theta
+from cellwright.models.language_model import LanguageModel, TextBatch
 
 
 class Measured(NamedTuple):
@@ -23,26 +19,15 @@ class Measured(NamedTuple):
     losses: NDArray[np.float64]
 
 
-def text_losses(model: LanguageModel, text: Tokens, length: int) -> NDArray[np.float64]:
-    """The loss of every word of a batched text but its first row: (rows − 1, batch) nats.
+def segment_losses(
+    model: LanguageModel, batches: Sequence[TextBatch], theta: Theta | None = None
+) -> Iterator[Measured]:
+    """What each word of a text costs, segment by segment.
 
     The state is carried from segment to segment, so every word is read with all before it.
     """
-    return np.concatenate([part.losses for part in segment_losses(model, text, length)])
-
-
-def segment_losses(model: LanguageModel, text: Tokens, length: int) -> Iterator[Measured]:
-    """The same, segment by segment, for texts whose losses are not kept."""
     model.eval()
-    state: CarriedState = model.zero_state(text.shape[1])
-    for segment in even_segments(len(text), length):
-        tokens, targets = words_of(text, segment)
-        losses, state = model.token_losses(tokens, targets, state)
-        yield Measured(targets.numpy(), losses.double().numpy())
-
-
-def words_of(text: Tokens, segment: Segment) -> tuple[Tensor, Tensor]:
-    """A segment and what comes after each of its words."""
-    rows = text[segment.start : segment.start + segment.length + 1]
-    tokens = torch.from_numpy(np.ascontiguousarray(rows).astype(np.int64))
-    return tokens[:-1], tokens[1:]
+    state = model.begin(batches[0])
+    for batch in batches:
+        losses, state = model.token_losses(batch.tokens, batch.targets, state, theta=theta)
+        yield Measured(batch.targets.numpy(), losses.double().numpy())

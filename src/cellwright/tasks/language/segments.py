@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cellwright.base.seeds import seed_for
-from cellwright.training.settings import TrainingSettings
+from cellwright.tasks.language.settings import LanguageSettings
 
 
 class Segment(NamedTuple):
@@ -18,7 +18,7 @@ class Segment(NamedTuple):
 
 
 def training_segments(
-    rows: int, settings: TrainingSettings, seed: int, epoch: int
+    rows: int, settings: LanguageSettings, seed: int, epoch: int
 ) -> list[Segment]:
     """The segments of one epoch, of random lengths (Merity et al. 2018, section 4.1).
 

@@ -11,9 +11,11 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cellwright.base.errors import did_you_mean, shown
+from cellwright.tasks.metric import LOSS, Metric
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.tables import drivers, studies
+from cellwright.trials.task_label import TaskLabel
 
 _LONGEST_NAME = 200
 
@@ -28,6 +30,7 @@ class Study:
         window: with a number, outcomes are told in the order of asking, and so many trials are
             open at most.
         target: how many trials the last driver wanted.
+        task: what the trials learn; None if it was not said.
     """
 
     id: int
@@ -37,6 +40,12 @@ class Study:
     evaluation: Mapping[str, Any]
     window: int | None
     target: int | None
+    task: TaskLabel | None = None
+
+    @property
+    def metric(self) -> Metric:
+        """What the trials' values are shown as."""
+        return LOSS if self.task is None else self.task.metric
 
 
 def create_study(
@@ -47,6 +56,7 @@ def create_study(
     *,
     window: int | None = None,
     target: int | None = None,
+    task: TaskLabel | None = None,
 ) -> Study:
     """A new study.
 
@@ -68,6 +78,7 @@ def create_study(
             "evaluation": json.dumps(evaluation, allow_nan=False),
             "order_window": window,
             "target": target,
+            "task": None if task is None else task.to_json(),
         }
         connection.execute(insert(studies).values(**row, asked=0, told=0, exhausted=0))
         return _study(connection.execute(select(studies).filter_by(name=name)).one())
@@ -151,4 +162,5 @@ def _study(row: Any) -> Study:
         json.loads(row.evaluation),
         row.order_window,
         row.target,
+        TaskLabel.from_json(row.task),
     )

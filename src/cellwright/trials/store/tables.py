@@ -41,6 +41,8 @@ studies = Table(
     Column("exhausted", Integer, nullable=False),
     # The driver that asks and tells; nobody does if no driver has this id.
     Column("leader", Text),
+    # What the trials learn, and how its losses are shown, as JSON; null if it was not said.
+    Column("task", Text),
 )
 
 cells = Table(

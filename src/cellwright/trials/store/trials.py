@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
 
-from cellwright.trials.store.results import checked_result
+from cellwright.trials.outcome import Outcome
 from cellwright.trials.store.store import now
 from cellwright.trials.store.tables import attempts, cells, curves, drivers, trials
 
@@ -96,28 +96,31 @@ def finish(
     later attempt has begun.
 
     Args:
-        result: the outcome, with whatever else was measured (see `checked_result`).
+        result: the outcome, with whatever else was measured (see `Outcome.from_json`).
         seconds: how long the attempt took by the wall clock.
         peak_memory: of the process, unless the result has its own.
     """
-    values = checked_result(result)
+    outcome = Outcome.from_json(result)
+    values = outcome.to_json()
+    known = ("value", "status", "cost", "curve", "curves", "parameters", "peak_memory")
+    measures = {name: value for name, value in values.items() if name not in known}
     at = now(connection)
     row = {
         "trial": claim.trial_id,
         "as_attempt": claim.attempt,
         "state": FINISHED,
         "ended_at": at,
-        "status": values.status,
-        "value": values.value,
-        "cost": values.cost,
+        "status": outcome.status,
+        "value": values["value"],
+        "cost": outcome.cost,
         "seconds": seconds,
-        "parameters": values.parameters,
-        "peak_memory": values.peak_memory if values.peak_memory is not None else peak_memory,
-        "measures": json.dumps(values.measures) if values.measures else None,
+        "parameters": outcome.parameters,
+        "peak_memory": peak_memory if outcome.peak_memory is None else outcome.peak_memory,
+        "measures": json.dumps(measures) if measures else None,
     }
     if not connection.execute(_FINISH, row).rowcount:
         return False
-    for name, numbers in values.curves.items():
+    for name, numbers in {**values.get("curves", {}), "valid": values["curve"]}.items():
         curve = {"trial_id": claim.trial_id, "name": name, "numbers": json.dumps(numbers)}
         connection.execute(_KEEP_CURVE, curve)
     _note_end(connection, claim.trial_id, claim.attempt, at, FINISHED, None)

@@ -13,8 +13,8 @@ need no way to the database.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Generic
+from collections.abc import Callable
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -33,9 +33,10 @@ from cellwright.trials.study.events import (
     TrialFinished,
     TrialStarted,
 )
-from cellwright.trials.study.leader import AnyOutcome, AnyTrial, Leader, Method
+from cellwright.trials.study.leader import Leader, Method
 from cellwright.trials.study.membership import Membership
 from cellwright.trials.study.opening import open_study
+from cellwright.trials.task_label import TaskLabel
 
 _POLL_SECONDS = 0.2
 """How often a driver looks for what others have done, and whether it shall stop."""
@@ -49,12 +50,12 @@ Watch = Callable[[Event], None]
 def run_study(
     store: Store,
     name: str,
-    method: Method[AnyTrial, AnyOutcome],
+    method: Method,
     evaluate: Call,
     executor: Executor,
     *,
     trials: int,
-    read_outcome: Callable[[Mapping[str, Any]], AnyOutcome],
+    task: TaskLabel | None = None,
     window: int | None = None,
     retries: Retries | None = None,
     lease: float = 60.0,
@@ -77,7 +78,7 @@ def run_study(
             `parameters`, `peak_memory`, further `curves` by name, and any other measures.
         executor: where it runs.
         trials: how many trials the study shall have.
-        read_outcome: `Outcome.from_json`.
+        task: what is learned and how its losses are shown, if trials train; kept for people.
         window: tell outcomes in the order of asking, and keep up to so many trials open, whatever
             the number of workers. The same trials are then asked, with the same outcomes, by any
             number of workers, for every method; more workers than `window` find no work.
@@ -98,7 +99,7 @@ def run_study(
         StudyError: the study was begun with other settings, or too many trials failed in a row.
         StoreError: the store cannot be used.
     """
-    study = open_study(store, name, method, evaluate, window, trials)
+    study = open_study(store, name, method, evaluate, window, trials, task)
     with stop_requests() as stop, Membership(store, study, executor.slots, lease) as member:
         driver = _Driver(
             store,
@@ -106,7 +107,7 @@ def run_study(
             member,
             executor,
             evaluate,
-            lambda: Leader(store, study, method, read_outcome, trials),
+            lambda: Leader(store, study, method, trials),
             retries if retries is not None else Retries(),
             trials,
             give_up_after,
@@ -120,7 +121,7 @@ def run_study(
     return overview(store, study)
 
 
-class _Driver(Generic[AnyTrial, AnyOutcome]):
+class _Driver:
     def __init__(
         self,
         store: Store,
@@ -128,7 +129,7 @@ class _Driver(Generic[AnyTrial, AnyOutcome]):
         member: Membership,
         executor: Executor,
         evaluate: Call,
-        make_leader: Callable[[], Leader[AnyTrial, AnyOutcome]],
+        make_leader: Callable[[], Leader],
         retries: Retries,
         target: int,
         give_up_after: int | None,
@@ -139,7 +140,7 @@ class _Driver(Generic[AnyTrial, AnyOutcome]):
         self._evaluate, self._make_leader, self._retries = evaluate, make_leader, retries
         self._target, self._give_up_after = target, give_up_after
         self._watch, self._stop = watch, stop
-        self._leader: Leader[AnyTrial, AnyOutcome] | None = None
+        self._leader: Leader | None = None
         self._running: dict[int, Claim] = {}
         self._tended = float("-inf")
 

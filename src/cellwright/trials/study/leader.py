@@ -8,40 +8,21 @@ that was thought dead, and that another has replaced, writes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
-from cellwright.cell import Cell
+from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import Store, Study
 from cellwright.trials.store.log import Log, NewTrial, Step, Told, read_log
 from cellwright.trials.store.trials import FAILED
 from cellwright.trials.study.events import StudyError
+from cellwright.trials.trial import Trial
 
 LOG = ("trials", "outcomes")
 """The parts of a method's state that grow; the store keeps them as its table of trials."""
 
 
-class Trial(Protocol):
-    """What a method asks for."""
-
-    @property
-    def number(self) -> int:
-        """From 0, in the order of asking."""
-
-    @property
-    def cell(self) -> Cell:
-        """What to train."""
-
-    def to_json(self) -> dict[str, Any]:
-        """number, cell, fidelity, seed and info as JSON values."""
-
-
-AnyTrial = TypeVar("AnyTrial", bound=Trial)
-AnyOutcome = TypeVar("AnyOutcome")
-Tellable = TypeVar("Tellable", contravariant=True)
-
-
-class Method(Protocol[AnyTrial, Tellable]):
+class Method(Protocol):
     """A black-box method, such as `cellwright.search.blackbox.ask_tell.Method`.
 
     Its `state()` has a list of `trials`, as they write themselves, a list of `outcomes`, each with
@@ -49,11 +30,11 @@ class Method(Protocol[AnyTrial, Tellable]):
     """
 
     space: Any
-    trials: list[AnyTrial]
+    trials: list[Trial]
 
-    def ask(self) -> AnyTrial | None: ...
+    def ask(self) -> Trial | None: ...
 
-    def tell(self, trial: AnyTrial, outcome: Tellable) -> None: ...
+    def tell(self, trial: Trial, outcome: Outcome) -> None: ...
 
     @property
     def finished(self) -> bool: ...
@@ -64,12 +45,11 @@ class Method(Protocol[AnyTrial, Tellable]):
     def from_state(cls, state: Mapping[str, Any], space: Any) -> Any: ...
 
 
-class Leader(Generic[AnyTrial, AnyOutcome]):
+class Leader:
     """A method that is where the store's log is.
 
     Args:
         fresh: the method as it begins.
-        read_outcome: an outcome from its JSON values.
         target: ask no more than so many trials.
     """
 
@@ -77,14 +57,13 @@ class Leader(Generic[AnyTrial, AnyOutcome]):
         self,
         store: Store,
         study: Study,
-        fresh: Method[AnyTrial, AnyOutcome],
-        read_outcome: Callable[[Mapping[str, Any]], AnyOutcome],
+        fresh: Method,
         target: int,
     ) -> None:
-        self._read_outcome, self._target, self._window = read_outcome, target, study.window
+        self._target, self._window = target, study.window
         log: Log = store.read(lambda connection: read_log(connection, study.id))
         state = {**study.search, "trials": log.trials, "outcomes": log.outcomes}
-        self._method: Method[AnyTrial, AnyOutcome] = type(fresh).from_state(state, fresh.space)
+        self._method: Method = type(fresh).from_state(state, fresh.space)
         self._asked, self._told = len(log.trials), len(log.outcomes)
         self._exhausted = False
         self.failed_in_a_row = 0
@@ -132,7 +111,8 @@ class Leader(Generic[AnyTrial, AnyOutcome]):
 
     def _tell(self, outcome: Mapping[str, Any]) -> None:
         number = outcome["number"]
-        self._method.tell(self._method.trials[number], self._read_outcome(outcome))
+        told = {name: outcome[name] for name in ("value", "status", "cost", "curve")}
+        self._method.tell(self._method.trials[number], Outcome.from_json(told))
         self._outcomes.append(Told(number, self._asked))
         self._told += 1
         self.failed_in_a_row = self.failed_in_a_row + 1 if outcome["status"] == FAILED else 0

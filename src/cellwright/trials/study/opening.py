@@ -12,15 +12,17 @@ from cellwright.trials.store import Store, StoreError, Study, create_study, find
 from cellwright.trials.store.studies import set_target
 from cellwright.trials.study.events import StudyError
 from cellwright.trials.study.leader import LOG, Method
+from cellwright.trials.task_label import TaskLabel
 
 
 def open_study(
     store: Store,
     name: str,
-    method: Method[Any, Any],
+    method: Method,
     evaluate: Call,
     window: int | None,
     target: int,
+    task: TaskLabel | None = None,
 ) -> Study:
     """The study of that name, a new one if there is none.
 
@@ -38,7 +40,9 @@ def open_study(
     evaluation = json.loads(json.dumps(evaluation))
     if not has_study(store, name):
         try:
-            return create_study(store, name, search, evaluation, window=window, target=target)
+            return create_study(
+                store, name, search, evaluation, window=window, target=target, task=task
+            )
         except StoreError:
             if not has_study(store, name):  # else another driver began it just now
                 raise

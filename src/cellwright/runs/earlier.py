@@ -1,0 +1,64 @@
+"""What earlier versions wrote, as this one would have written it.
+
+Before there were tasks, a recipe had its text at the top, the lengths of segments among the
+settings of the training, and a search its model among those of the search. Trainings had names that
+searches had too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cellwright.tasks.language.metric import PERPLEXITY
+
+_SEGMENTS = ("bptt", "bptt_spread", "bptt_shortest", "bptt_halve")
+
+_TRAININGS = {
+    **{name: f"{name}-training" for name in ("darts-ptb", "ess-ptb", "ess-wikitext-103")},
+    **{
+        f"{name}-laptop": f"{name}-training-laptop"
+        for name in ("darts-ptb", "ess-ptb", "ess-wikitext-103", "fenas-ptb")
+    },
+    "fenas-ptb": "fenas-ptb-training",
+}
+"""What packaged recipes for trainings are called now."""
+
+
+def recipe_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A recipe for a training or a search, from the values of an earlier version."""
+    if "task" in values or "data" not in values:
+        return dict(values)
+    recipe = {name: value for name, value in values.items() if name != "data"}
+    task: dict[str, Any] = {"kind": "language", "data": values["data"]}
+    for table in ("training", "search"):
+        if isinstance(recipe.get(table), Mapping):
+            settings = dict(recipe[table])
+            task |= {name: settings.pop(name) for name in _SEGMENTS if name in settings}
+            if "model" in settings:
+                recipe["model"] = settings.pop("model")
+            recipe[table] = settings
+    if isinstance(recipe.get("training"), str):
+        recipe["training"] = _TRAININGS.get(recipe["training"], recipe["training"])
+    return {**recipe, "task": task}
+
+
+def info_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
+    """`run.json` or `search.json` of an earlier version, but for its format."""
+    recipe = recipe_of_today(values["recipe"])
+    data = dict(values["data"])
+    recipe["task"]["folder"] = data.pop("folder", None)
+    return {**values, "recipe": recipe, "data": data, "metric": PERPLEXITY.model_dump()}
+
+
+def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a study of an earlier version calls to evaluate a trial."""
+    if values.get("function") != "cellwright.run.trials:train_trial":
+        return dict(values)
+    arguments = dict(values.get("arguments", {}))
+    if isinstance(arguments.get("recipe"), Mapping):
+        arguments["recipe"] = recipe_of_today(arguments["recipe"])
+    for before, now in (("text", "most"), ("text_fingerprint", "fingerprint")):
+        if before in arguments:
+            arguments[now] = arguments.pop(before)
+    return {"function": "cellwright.trials.evaluator:train_trial", "arguments": arguments}

@@ -1,0 +1,24 @@
+"""What of a language task a recipe says: the text, and how it is cut into segments."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import ConfigDict, Field
+
+from cellwright.tasks.settings import TaskSettings
+
+
+class LanguageSettings(TaskSettings):
+    """Running text. The defaults are those with which DARTS, I-DARTS and ESS train a found cell."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["language"] = "language"
+    data: str = Field(
+        "builtin", min_length=1, description="a corpus by name, or a folder with its text"
+    )
+    bptt: int = Field(35, ge=1, description="words in a segment, through which gradients flow")
+    bptt_spread: float = Field(5.0, ge=0, description="standard deviation of that number")
+    bptt_shortest: int = Field(5, ge=1, description="no segment is shorter, but for the last")
+    bptt_halve: float = Field(0.05, ge=0, le=1, description="chance that a segment is half as long")
