@@ -1,13 +1,16 @@
-"""Figures for people and for JSON: losses, perplexities, times, memory."""
+"""Figures for people and for JSON: losses, metrics, times, memory."""
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cellwright.base.amounts import clock as clock
 from cellwright.base.amounts import duration as duration
 from cellwright.base.amounts import memory as memory
+
+if TYPE_CHECKING:
+    from cellwright.tasks.metric import Metric
 
 
 def jsonable(value: Any) -> Any:
@@ -38,6 +41,31 @@ def perplexity(value: float) -> str:
         return "–"
     found = math.exp(value)
     return f"{found:.1f}" if found < 1e6 else f"{found:.0g}"
+
+
+def metric_document(metric: Metric) -> dict[str, Any]:
+    """What losses are shown as, for programs; `value` beside a loss is what it is shown as."""
+    return {**metric.model_dump(), "higher_is_better": metric.higher_is_better}
+
+
+def direction(metric: Metric) -> str:
+    """What a table's figures are, for people.
+
+    >>> from cellwright.tasks.metric import Metric
+    >>> direction(Metric(name="F1", form="percent"))
+    'F1, higher is better'
+    """
+    return f"{metric.name}, {metric.better_word} is better"
+
+
+def arrow(metric: Metric) -> str:
+    """A metric's name for a narrow table, and where its better values are.
+
+    >>> from cellwright.tasks.metric import Metric
+    >>> arrow(Metric(name="F1", form="percent")), arrow(Metric(name="loss"))
+    ('F1 ↑', 'loss ↓')
+    """
+    return f"{metric.name} {'↑' if metric.higher_is_better else '↓'}"
 
 
 def share(part: float, whole: float) -> str:

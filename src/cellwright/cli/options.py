@@ -10,7 +10,8 @@ Data = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="builtin, ptb, wikitext-2, wikitext-103, or a folder. Default: the recipe's.",
+        help="Data by name (builtin, ptb, wikitext-2, wikitext-103) or a folder. Default: the "
+        "recipe's.",
     ),
 ]
 TrainingRecipe = Annotated[

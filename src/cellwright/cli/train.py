@@ -1,4 +1,4 @@
-"""`cellwright train`: train a language model around a cell, or go on with a run."""
+"""`cellwright train`: train a model around a cell, or go on with a run."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cellwright.base.errors import UserError
 from cellwright.cell import Cell
 from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
-from cellwright.cli.figures import duration, loss, memory, perplexity
+from cellwright.cli.figures import duration, memory
 from cellwright.cli.help import examples
 from cellwright.cli.options import Data, Seed, Settings, TrainingRecipe
 from cellwright.cli.output import count, printable, stderr, stdout
-from cellwright.cli.runs.options import SECOND, TRAIN, command
+from cellwright.cli.runs.options import SECOND, TRAIN, command, evaluate_command
 
 if TYPE_CHECKING:
     from cellwright.runs.folder import RunFolder
@@ -66,7 +66,7 @@ def run(
     ] = None,
     list_recipes: Annotated[bool, typer.Option("--list-recipes", help="Show the recipes.")] = False,
 ) -> None:
-    """Train a language model around a cell.
+    """Train a model around a cell.
 
     A run is a folder with everything in it: the cell, the recipe, the curve,
     the best weights. Ctrl-C saves it and stops, and so does the end of a
@@ -183,7 +183,7 @@ def _train(run: Run, tensorboard: bool, checkpoint_every: float, *, resumed: boo
     go_on = command("train --resume", folder.path)
     earlier = curve_of(folder) if resumed else ()
     try:
-        with shown(folder.info.recipe.training.epochs, earlier) as show:
+        with shown(folder.info.recipe.training.epochs, folder.info.metric, earlier) as show:
 
             def watch(event: StepDone | EpochDone) -> None:
                 latest[:] = [event]
@@ -260,15 +260,17 @@ def _print_result(folder: RunFolder, result: Result) -> None:
         ended = f"diverged in epoch {len(result.curve) + 1}: {result.status}"
     table.add_row("status", ended)
     if result.best_epoch is not None:
-        best = f"valid {perplexity(result.valid)}, test {perplexity(result.test)}"
+        metric = folder.info.metric
+        best = f"valid {metric.shown(result.valid)}, test {metric.shown(result.test)}"
         of = f"epoch {result.best_epoch:,} of {len(result.curve):,}"
-        table.add_row("perplexity", f"{best} ({of}; {loss(result.valid)} nats a word)")
+        notes = "; ".join(filter(None, (of, metric.loss_shown(result.valid))))
+        table.add_row(metric.name, f"{best} ({notes})")
     table.add_row("parameters", f"{result.parameters:,}")
     table.add_row("time", duration(result.seconds))
     table.add_row("memory", f"{memory(result.peak_memory)} at most")
     table.add_row("run", printable(str(folder.path)))
     if result.best_epoch is not None:
-        table.add_row("next", printable(command("evaluate", folder.path, "--words")))
+        table.add_row("next", printable(evaluate_command(folder)))
         table.add_row("", printable(command("runs plot", folder.path)))
     else:
         table.add_row("next", printable(command("runs show", folder.path)))

@@ -13,22 +13,23 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cellwright.cli.figures import clock, duration, perplexity
+from cellwright.cli.figures import clock, direction, duration
 from cellwright.cli.output import stdout
 
 if TYPE_CHECKING:
+    from cellwright.tasks.metric import Metric
     from cellwright.training.results import EpochDone, EpochRecord, StepDone
 
     Event = StepDone | EpochDone
     Watch = Callable[[Event], None]
 
 WINDOW = 100
-"""How many steps the shown speed and perplexity are a mean of."""
+"""How many steps the shown speed and loss are a mean of."""
 
 REFRESH_SECONDS = 0.2
 """The time between two drawings of the bars."""
 
-HEADING = "epoch      train      valid       test        time   (perplexities)"
+HEADING = "epoch      train      valid       test        time"
 
 
 class Pace:
@@ -63,14 +64,14 @@ class Pace:
             self._measuring = event.record.seconds - self.step.seconds
 
     @property
-    def tokens_per_second(self) -> float:
-        """Over the last steps."""
-        return self._tokens / sum(seconds for _, seconds, _ in self._recent)
+    def speed(self) -> float:
+        """Items a second, over the last steps."""
+        return self._items / sum(seconds for _, seconds, _ in self._recent)
 
     @property
     def loss(self) -> float:
-        """Nats per word over the last steps of training."""
-        return sum(tokens * loss for tokens, _, loss in self._recent) / self._tokens
+        """Of training, over the last steps."""
+        return sum(items * loss for items, _, loss in self._recent) / self._items
 
     @property
     def epoch_left(self) -> float:
@@ -99,8 +100,8 @@ class Pace:
         self._earlier = ()
 
     @property
-    def _tokens(self) -> int:
-        return sum(tokens for tokens, _, _ in self._recent)
+    def _items(self) -> int:
+        return sum(items for items, _, _ in self._recent)
 
     @property
     def _step_seconds(self) -> float:
@@ -108,10 +109,15 @@ class Pace:
 
 
 @contextmanager
-def shown(epochs: int, earlier: Sequence[EpochRecord] = ()) -> Iterator[Watch]:
+def shown(epochs: int, metric: Metric, earlier: Sequence[EpochRecord] = ()) -> Iterator[Watch]:
     """Show a training on standard output; what is yielded takes its events.
 
     On a terminal there are bars below the lines of the epochs; elsewhere only these lines.
+
+    Args:
+        epochs: how many there will be at most.
+        metric: what losses are shown as.
+        earlier: the epochs that ended in earlier processes.
     """
     from rich.live import Live
 
@@ -121,34 +127,40 @@ def shown(epochs: int, earlier: Sequence[EpochRecord] = ()) -> Iterator[Watch]:
     pace, due = Pace(epochs, earlier), 0.0
     live = Live(console=console, transient=True, auto_refresh=False)
     with live if console.is_terminal else nullcontext():
-        console.print(HEADING, style="bold", soft_wrap=True)
+        console.print(heading(metric), style="bold", soft_wrap=True)
 
         def watch(event: Event) -> None:
             nonlocal due
             if isinstance(event, EpochDone):
                 pace.add_epoch(event)
-                console.print(epoch_line(event), soft_wrap=True)
+                console.print(epoch_line(event, metric), soft_wrap=True)
                 return
             pace.add_step(event)
             last = event.step == event.steps
             if console.is_terminal and (last or time.monotonic() >= due):
-                live.update(bars(pace), refresh=True)
+                live.update(bars(pace, metric), refresh=True)
                 due = time.monotonic() + REFRESH_SECONDS
 
         yield watch
 
 
-def epoch_line(event: EpochDone) -> str:
-    """An epoch's figures, below `HEADING`."""
+def heading(metric: Metric) -> str:
+    """Above the lines of the epochs: what their figures are."""
+    train = "" if metric.is_learned_from else "; train is the loss"
+    return f"{HEADING}   ({direction(metric)}{train})"
+
+
+def epoch_line(event: EpochDone, metric: Metric) -> str:
+    """An epoch's figures, below the heading."""
     record = event.record
-    losses = (record.train, record.valid, record.test)
-    figures = "".join(f"{perplexity(loss):>11}" for loss in losses)
+    values = (metric.train_shown(record.train), *map(metric.shown, (record.valid, record.test)))
+    figures = "".join(f"{value:>11}" for value in values)
     notes = ["best"] * event.best + ["averaged weights"] * record.averaged
     line = f"{record.epoch:>5}{figures}{duration(record.seconds):>12}   {', '.join(notes)}"
     return line.rstrip()
 
 
-def bars(pace: Pace) -> RenderableType:
+def bars(pace: Pace, metric: Metric) -> RenderableType:
     """The lower lines on a terminal: the epoch, the whole run, and how it does."""
     from rich.progress_bar import ProgressBar
 
@@ -172,12 +184,12 @@ def bars(pace: Pace) -> RenderableType:
     )
     best = "none yet"
     if pace.best is not None:
-        best = f"{perplexity(pace.best.valid)} (epoch {pace.best.epoch:,})"
+        best = f"{metric.shown(pace.best.valid)} (epoch {pace.best.epoch:,})"
     facts = Text.assemble(
-        (f"{pace.tokens_per_second:,.0f}", "bold"),
-        " tokens/s   perplexity ",
-        (perplexity(pace.loss), "bold"),
-        "   best valid ",
+        (f"{pace.speed:,.0f}", "bold"),
+        f" {metric.items}/s   {metric.name if metric.is_learned_from else 'loss'} ",
+        (metric.train_shown(pace.loss), "bold"),
+        f"   best valid{'' if metric.is_learned_from else f' {metric.name}'} ",
         (best, "bold"),
     )
     return Group(grid, facts)

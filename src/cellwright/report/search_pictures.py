@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,15 @@ from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.cell import Cell
 from cellwright.report import drawing
-from cellwright.report.run_plots import perplexity_height, perplexity_scale
+from cellwright.report.metric_axis import (
+    axis_label,
+    height,
+    scale_axis,
+    training_axis,
+    training_height,
+)
 from cellwright.search.one_shot.cells import listed_cell, write_cell
+from cellwright.tasks.metric import Metric
 
 if TYPE_CHECKING:
     from cellwright.search.one_shot.folder import SeedFolder
@@ -48,8 +54,9 @@ def draw_search(folder: SeedFolder) -> list[Path]:
         return files
     cells = write_cells(folder, epochs)
     files.append(_animate(cells, folder.path / "evolution.gif"))
+    metric = folder.info.metric
     for name, draw, size in (
-        ("progress.svg", lambda figure: draw_progress(figure, epochs), (7.2, 5.4)),
+        ("progress.svg", lambda figure: draw_progress(figure, epochs, metric), (7.2, 5.4)),
         ("evolution.svg", lambda figure: draw_evolution(figure, epochs), _strip_size(epochs)),
     ):
         path = folder.path / name
@@ -61,23 +68,30 @@ def draw_search(folder: SeedFolder) -> list[Path]:
 # -- how it went -------------------------------------------------------------------------------
 
 
-def draw_progress(figure: Any, epochs: Sequence[Mapping[str, Any]]) -> None:
-    """Perplexities, and how far the architecture has decided (ESS Figure 6)."""
+def draw_progress(figure: Any, epochs: Sequence[Mapping[str, Any]], metric: Metric) -> None:
+    """The metric, and how far the architecture has decided (ESS Figure 6)."""
     numbers = [record["epoch"] for record in epochs]
     above, below = figure.subplots(2, 1, sharex=True)
-    for name, label, style in (
-        ("train", "training text", "dashed"),
-        ("architecture", "text of the architecture", "dotted"),
-        ("valid", "validation text", "solid"),
+    of_training = training_axis(above, metric)
+    lines, heights = [], []
+    for place, (name, label, style, axes, drawn) in enumerate(
+        (
+            ("train", "training data", "dashed", of_training, training_height),
+            ("architecture", "data of the architecture", "dotted", of_training, training_height),
+            ("valid", "validation data", "solid", above, height),
+        )
     ):
-        losses = [record.get(name) for record in epochs]
-        if any(loss is not None for loss in losses):
-            values = [math.nan if loss is None else perplexity_height(loss) for loss in losses]
-            above.plot(numbers, values, linestyle=style, marker="o", markersize=2.5, label=label)
-    drawn = [value for line in above.get_lines() for value in line.get_ydata()]
-    perplexity_scale(above, [value for value in drawn if math.isfinite(value)])
-    above.set_ylabel("perplexity")
-    above.legend()
+        if all(record.get(name) is None for record in epochs):
+            continue
+        values = [drawn(metric, record.get(name)) for record in epochs]
+        heights += values
+        lines += axes.plot(
+            numbers, values, linestyle=style, color=drawing.COLOURS[place], marker="o",
+            markersize=2.5, label=label,
+        )  # fmt: skip
+    scale_axis(above, metric, heights)
+    above.set_ylabel(axis_label(metric))
+    above.legend(handles=lines)
     _draw_decision(figure, below, numbers, epochs)
     below.set_xlabel("epoch of the search")
     whole = drawing.matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)

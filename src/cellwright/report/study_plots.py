@@ -17,7 +17,8 @@ from sqlalchemy import select
 
 from cellwright.report import drawing
 from cellwright.report.drawing import PlotError
-from cellwright.tasks.language.metric import perplexity
+from cellwright.report.metric_axis import axis_label, height, shared_metric
+from cellwright.tasks.metric import Metric
 from cellwright.trials.store import Store, Study
 from cellwright.trials.store.tables import trials
 from cellwright.trials.store.trials import FAILED, FINISHED
@@ -28,7 +29,10 @@ MOST_DOTS = 3000
 """More dots than this are drawn as an image within an SVG, which would be very large otherwise."""
 
 FAR = 1.5
-"""Trials that are so many times worse than the median are not what the picture is about."""
+"""Values of so many times the median are not what a picture is about, of a metric that grows."""
+
+FAR_BELOW = 4.0
+"""Nor are those that are so many times farther from the median than the best is, of another."""
 
 
 @dataclass(frozen=True)
@@ -37,18 +41,20 @@ class Series:
 
     Args:
         label: for the legend.
-        values: of the trials that ended, in the order of ending; NaN where there is none.
+        losses: of the trials that ended, in the order of ending; NaN where there is none.
         seconds: what these have trained together up to each, this one included.
+        metric: what the losses are shown as.
     """
 
     label: str
-    values: Numbers
+    losses: Numbers
     seconds: Numbers
+    metric: Metric
 
     @property
     def best(self) -> Numbers:
-        """The lowest value so far; NaN before there is one."""
-        low = np.fmin.accumulate(self.values)
+        """The lowest loss so far; NaN before there is one."""
+        low = np.fmin.accumulate(self.losses)
         return np.asarray(low, dtype=np.float64)
 
 
@@ -60,14 +66,12 @@ def read_series(store: Store, study: Study, label: str) -> Series:
         .order_by(trials.c.ended_at, trials.c.number)
     )
     rows = store.read(lambda connection: connection.execute(query).all())
-    values = [math.nan if r.status != "ok" or r.value is None else r.value for r in rows]
-    seconds = [r.cost or 0.0 for r in rows]
-    return Series(label, np.array(values, dtype=np.float64), np.cumsum(seconds, dtype=np.float64))
+    losses = [math.nan if r.status != "ok" or r.value is None else r.value for r in rows]
+    seconds = np.cumsum([r.cost or 0.0 for r in rows], dtype=np.float64)
+    return Series(label, np.array(losses, dtype=np.float64), seconds, study.metric)
 
 
-def draw_studies(
-    series: Sequence[Series], path: Path, *, perplexities: bool = True, title: str = ""
-) -> None:
+def draw_studies(series: Sequence[Series], path: Path, *, title: str = "") -> None:
     """Draw studies into a file: the best value against trials, and against training time.
 
     The same trials give the same bytes.
@@ -75,34 +79,34 @@ def draw_studies(
     Args:
         series: the studies; the first has the first colour.
         path: the file; its ending says whether it is SVG or PNG.
-        perplexities: whether values are nats per word, and perplexities are drawn.
         title: above the picture.
 
     Raises:
-        PlotError: there is nothing to draw, the ending is another one, or matplotlib is missing.
+        PlotError: there is nothing to draw, the studies have different metrics, the ending is
+            another one, or matplotlib is missing.
         RunError: the file cannot be written.
     """
-    drawn = [each for each in series if np.isfinite(each.values).any()]
+    drawn = [each for each in series if np.isfinite(each.losses).any()]
     drawing.picture_kind(path)
     if not drawn:
         raise PlotError("there is nothing to draw: no trial has a value yet")
+    metric = shared_metric({each.label: each.metric for each in drawn})
 
     def draw(figure: Any) -> None:
         left, right = figure.subplots(1, 2, sharey=True)
         longest = max(float(each.seconds[-1]) for each in drawn)
         scale, unit = drawing.time_unit(longest)
         for each, colour in zip(drawn, drawing.colours(len(drawn)), strict=True):
-            heights = _heights(each.values, perplexities)
-            best = _heights(each.best, perplexities)
+            heights, best = _heights(each.losses, metric), _heights(each.best, metric)
             numbers = np.arange(1, len(heights) + 1, dtype=np.float64)
             for axes, places in ((left, numbers), (right, each.seconds / scale)):
-                _draw(axes, places, heights, best, colour, _label(each, perplexities))
+                _draw(axes, places, heights, best, colour, _label(each))
         left.set_xlabel("trials that have ended")
         right.set_xlabel(f"training time of all trials together in {unit}")
-        left.set_ylabel("validation perplexity" if perplexities else "value")
-        _limits(left, drawn, perplexities)
+        left.set_ylabel(axis_label(metric, "validation"))
+        _limit(left, drawn, metric)
         left.set_title(drawing.plain(title))
-        right.legend(loc="upper right")
+        right.legend(loc=f"{'lower' if metric.higher_is_better else 'upper'} right")
 
     drawing.write_picture(draw, path, (10.2, 4.2))
 
@@ -117,27 +121,23 @@ def _draw(
     axes.step(places, best, where="post", color=colour, linewidth=1.8, label=label)
 
 
-def _heights(values: Numbers, perplexities: bool) -> Numbers:
-    if not perplexities:
-        return values
-    return np.array([perplexity(value) for value in values], dtype=np.float64)
+def _heights(losses: Numbers, metric: Metric) -> Numbers:
+    return np.array([height(metric, loss) for loss in losses], dtype=np.float64)
 
 
-def _label(each: Series, perplexities: bool) -> str:
-    best = float(np.nanmin(each.values))
-    shown = f"{perplexity(best):.1f}" if perplexities else f"{best:.6g}"
-    return drawing.plain(f"{each.label}: {shown} after {len(each.values):,} trials")
+def _label(each: Series) -> str:
+    best = each.metric.shown(float(np.nanmin(each.losses)))
+    return drawing.plain(f"{each.label}: {best} after {len(each.losses):,} trials")
 
 
-def _limits(axes: Any, drawn: Sequence[Series], perplexities: bool) -> None:
+def _limit(axes: Any, drawn: Sequence[Series], metric: Metric) -> None:
     """Leave out far worse trials, of which there are always some, so that the rest can be seen."""
-    if not perplexities:
-        return
-    found = np.concatenate([_heights(each.values, True) for each in drawn])
-    found = found[np.isfinite(found)]
-    low, top = float(found.min()), FAR * float(np.median(found))
-    firsts = [_heights(each.best, True) for each in drawn]
-    starts = [float(best[np.isfinite(best)][0]) for best in firsts]
-    top = min(float(found.max()), max(top, *starts))
-    room = 0.05 * max(top - low, 1e-9)
-    axes.set_ylim(low - room, top + room)
+    losses = np.concatenate([each.losses for each in drawn])
+    losses = losses[np.isfinite(_heights(losses, metric))]
+    best, median = float(losses.min()), float(np.median(losses))
+    worst = median + (math.log(FAR) if metric.axis_grows else FAR_BELOW * (median - best))
+    firsts = (float(each.best[np.isfinite(each.best)][0]) for each in drawn)
+    worst = min(float(losses.max()), max(worst, *firsts))
+    low, high = sorted(metric.value(loss) for loss in (best, worst))
+    room = 0.05 * max(high - low, 1e-9)
+    axes.set_ylim(low - room, high + room)

@@ -70,6 +70,14 @@ class Metric(BaseModel):
         """Whether values that lie far apart are easier to see on a logarithmic axis."""
         return self.form == "exponential"
 
+    @property
+    def is_learned_from(self) -> bool:
+        """Whether models learn from this very loss, so that those of training are shown as well.
+
+        What counts right answers has no gradient: training minimises something else then.
+        """
+        return not self.higher_is_better
+
     def value(self, loss: float) -> float:
         """What a loss is shown as, as a number; infinite where it is too large for one."""
         if self.form == "exponential":
@@ -81,6 +89,16 @@ class Metric(BaseModel):
     def shown(self, loss: float) -> str:
         """A loss as people read it."""
         return self.written(self.value(loss))
+
+    def train_shown(self, loss: float) -> str:
+        """A loss of training as people read it: as those it is measured by, or as it is.
+
+        >>> Metric(name="accuracy", form="percent").train_shown(1.25)
+        '1.2500'
+        """
+        if self.is_learned_from:
+            return self.shown(loss)
+        return f"{loss:.4f}" if math.isfinite(loss) else self.written(loss)
 
     def written(self, value: float) -> str:
         """A value, or a difference of values, as people read it.

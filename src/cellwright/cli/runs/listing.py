@@ -10,13 +10,14 @@ from rich.table import Table
 from rich.text import Text
 
 from cellwright.base.errors import FileError
-from cellwright.cli.figures import duration, jsonable, perplexity
+from cellwright.cli.figures import arrow, duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN, Json
 
 if TYPE_CHECKING:
     from cellwright.runs.folder import RunFolder
+    from cellwright.tasks.metric import Metric
 
 EXAMPLES = examples(
     TRAIN,
@@ -37,8 +38,12 @@ def run(
 ) -> None:
     """List runs: their state, how far they are, and their best epoch.
 
-    Valid and test are perplexities of the epoch that validated best. A run that
-    is stopped or killed goes on with 'cellwright train --resume RUN'.
+    Valid and test are those of the epoch that validated best, in the run's own
+    metric; an arrow says whether higher or lower is better. A run that is
+    stopped or killed goes on with 'cellwright train --resume RUN'.
+
+    In JSON, valid and test are losses, of which the lower is better; value and
+    test_value are what they are shown as.
     """
     from cellwright.runs.errors import RunError
     from cellwright.runs.listing import list_runs
@@ -49,16 +54,18 @@ def run(
         )
     found = list_runs(folder)
     skipped = dict(found.skipped)
-    rows = []
+    rows: list[dict[str, Any]] = []
+    metrics: list[Metric] = []
     for entry in found.runs:
         try:
             rows.append(_row(entry))
+            metrics.append(entry.info.metric)
         except FileError as error:
             skipped[entry.path] = str(error)
     if as_json:
         emit_json(jsonable(rows))
     else:
-        _print(rows, folder)
+        _print(rows, metrics, folder)
     for why in skipped.values():
         stderr().print(printable(f"left out: {why}"), style="yellow", soft_wrap=True)
 
@@ -68,7 +75,7 @@ def _row(entry: RunFolder) -> dict[str, Any]:
     from cellwright.training.results import best_of
 
     info, curve = entry.info, curve_of(entry)
-    best = best_of(curve)
+    best, metric = best_of(curve), info.metric
     return {
         "name": entry.path.name,
         "path": str(entry.path),
@@ -80,14 +87,17 @@ def _row(entry: RunFolder) -> dict[str, Any]:
         "epochs": len(curve),
         "epochs_in_all": info.recipe.training.epochs,
         "best_epoch": best and best.epoch,
+        "metric": metric_document(metric),
         "valid": best and best.valid,
         "test": best and best.test,
+        "value": best and metric.value(best.valid),
+        "test_value": best and metric.value(best.test),
         "seconds": curve[-1].seconds if curve else None,
         "created": info.created.isoformat(),
     }
 
 
-def _print(rows: list[dict[str, Any]], folder: Path) -> None:
+def _print(rows: list[dict[str, Any]], metrics: list[Metric], folder: Path) -> None:
     if not rows:
         stdout().print(printable(f"no runs in {folder}"), style="dim", soft_wrap=True)
         return
@@ -96,10 +106,12 @@ def _print(rows: list[dict[str, Any]], folder: Path) -> None:
     table.add_column("state", no_wrap=True)
     table.add_column("cell", overflow="fold")
     table.add_column("data", overflow="fold")
-    for name in ("seed", "epochs", "valid", "test", "time"):
+    for name in ("seed", "epochs", "valid", "test"):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        figures = ["–" if row[n] is None else perplexity(row[n]) for n in ("valid", "test")]
+    table.add_column("metric", no_wrap=True)
+    table.add_column("time", justify="right", no_wrap=True)
+    for row, metric in zip(rows, metrics, strict=True):
+        figures = ["–" if row[n] is None else metric.shown(row[n]) for n in ("valid", "test")]
         table.add_row(
             printable(row["name"]),
             Text(row["state"], style=STYLES.get(row["state"], "yellow")),
@@ -108,6 +120,7 @@ def _print(rows: list[dict[str, Any]], folder: Path) -> None:
             str(row["seed"]),
             f"{row['epochs']:,} of {row['epochs_in_all']:,}",
             *figures,
+            printable(arrow(metric)),
             "–" if row["seconds"] is None else duration(row["seconds"]),
         )
     stdout().print(table)

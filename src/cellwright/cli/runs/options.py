@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from cellwright.runs.folder import RunFolder
 
 RUN_HELP = "A run's folder, or its name in the folder of runs."
 
@@ -35,3 +38,9 @@ def command(words: str, path: Path, behind: str = "") -> str:
     "cellwright evaluate 'my runs/a' --words"
     """
     return f"cellwright {words} {shlex.quote(str(path))} {behind}".rstrip()
+
+
+def evaluate_command(folder: RunFolder) -> str:
+    """The command that looks closer at a run's model: word by word, if it is a language model."""
+    kind = folder.info.recipe.task.kind
+    return command("evaluate", folder.path, "--words" if kind == "language" else "")

@@ -22,7 +22,7 @@ EXAMPLES = examples(
 
 
 class Against(str, Enum):
-    """What the perplexities are drawn against."""
+    """What the curves are drawn against."""
 
     EPOCH = "epoch"
     TIME = "time"
@@ -39,10 +39,12 @@ def run(
     title: Annotated[str, typer.Option(metavar="TEXT", help="Above the picture.")] = "",
     runs: Runs = Path("runs"),
 ) -> None:
-    """Draw validation and training perplexities of runs, and print the file's name.
+    """Draw the metric of runs on validation and training data; print the file's name.
 
-    The best epoch of each run is marked. The axis is logarithmic where
-    perplexities are far apart. Needs matplotlib: pip install
+    The best epoch of each run is marked. The axis of a metric that grows
+    is logarithmic where values are far apart. Where training minimises another loss than the
+    metric's, as for accuracies, that loss has an axis of its own. Runs of
+    different metrics need a picture each. Needs matplotlib: pip install
     'cellwright\\[plots]'.
     """
     from cellwright.report.drawing import KINDS
@@ -55,7 +57,10 @@ def run(
     folders = [RunFolder.open(name, runs) for name in names]
     short = [folder.path.absolute().name for folder in folders]
     labels = short if len(set(short)) == len(short) else [str(f.path) for f in folders]
-    curves = [Curve(label, curve_of(f)) for label, f in zip(labels, folders, strict=True)]
+    curves = [
+        Curve(label, curve_of(folder), folder.info.metric)
+        for label, folder in zip(labels, folders, strict=True)
+    ]
     draw_curves(curves, output, against="time" if against is Against.TIME else "epoch", title=title)
     for curve in curves:
         if not curve.records:

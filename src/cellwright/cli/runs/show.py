@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cellwright.cli.figures import duration, jsonable, memory, perplexity
+from cellwright.cli.figures import direction, duration, jsonable, memory, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, printable, stdout
-from cellwright.cli.runs.options import RUN_HELP, TRAIN, Json, Runs, command
+from cellwright.cli.runs.options import RUN_HELP, TRAIN, Json, Runs, command, evaluate_command
 
 if TYPE_CHECKING:
     from cellwright.runs.folder import RunFolder
+    from cellwright.tasks.metric import Metric
     from cellwright.training.results import EpochRecord, Result
 
 EXAMPLES = examples(
@@ -41,9 +42,12 @@ def run(
 ) -> None:
     """Show a run: cell, data, settings, its curve, and how to go on.
 
-    The curve is a table with a bar for each validation perplexity, on a
-    logarithmic scale. Of a long curve some epochs are shown, the best and the
-    last among them.
+    The curve is a table with a bar for the metric on validation data, on a
+    logarithmic scale for one that grows. Of a long curve some epochs are shown,
+    the best and the last among them.
+
+    In JSON, curve and result have losses, of which the lower is better; value
+    and test_value are what those of the best epoch are shown as.
     """
     from cellwright.runs.curves import curve_of
     from cellwright.runs.folder import RunFolder
@@ -62,7 +66,7 @@ def run(
     console.print(facts)
     if curve:
         console.print()
-        console.print(_chart(curve, ascii_only=console.options.ascii_only))
+        console.print(_chart(curve, folder.info.metric, ascii_only=console.options.ascii_only))
     console.print()
     for line in _next(folder, curve):
         console.print(printable(line), soft_wrap=True)
@@ -71,10 +75,16 @@ def run(
 def _document(
     folder: RunFolder, curve: Sequence[EpochRecord], result: Result | None
 ) -> dict[str, Any]:
+    from cellwright.training.results import best_of
+
+    best, metric = best_of(tuple(curve)), folder.info.metric
     return {
         "path": str(folder.path),
         "state": folder.state,
         **folder.info.model_dump(mode="json"),
+        "metric": metric_document(metric),
+        "value": best and metric.value(best.valid),
+        "test_value": best and metric.value(best.test),
         "curve": [asdict(record) for record in curve],
         "result": None if result is None else asdict(result),
     }
@@ -105,8 +115,9 @@ def _facts(
     ]
     best = best_of(tuple(curve))
     if best is not None:
-        figures = f"valid {perplexity(best.valid)}, test {perplexity(best.test)}"
-        facts.append(("perplexity", f"{figures} (epoch {best.epoch:,})"))
+        metric = info.metric
+        figures = f"valid {metric.shown(best.valid)}, test {metric.shown(best.test)}"
+        facts.append((metric.name, f"{figures} (epoch {best.epoch:,})"))
     if result is not None:
         facts.append(("parameters", f"{result.parameters:,}"))
     if curve:
@@ -121,21 +132,23 @@ def _settings(settings: Any) -> str:
     return ", ".join(f"{name} {'none' if v is None else v}" for name, v in values)
 
 
-def _chart(curve: Sequence[EpochRecord], ascii_only: bool) -> Table:
+def _chart(curve: Sequence[EpochRecord], metric: Metric, ascii_only: bool) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("epoch", "train", "valid", "test", "rate", "time"):
+    train = "train" if metric.is_learned_from else "train loss"
+    for name in ("epoch", train, "valid", "test", "rate", "time"):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table.add_column(direction(metric), no_wrap=True)
     table.add_column("", no_wrap=True)
     losses = [record.valid for record in curve if math.isfinite(record.valid)]
     best = min(losses, default=math.nan)
     for record in _some(curve):
         table.add_row(
             f"{record.epoch:,}",
-            *(perplexity(loss) for loss in (record.train, record.valid, record.test)),
+            metric.train_shown(record.train),
+            *map(metric.shown, (record.valid, record.test)),
             f"{record.learning_rate:.3g}",
             duration(record.seconds),
-            _bar(record.valid, losses, "#" if ascii_only else "━"),
+            _bar(record.valid, losses, metric, "#" if ascii_only else "━"),
             "best" if record.valid == best else "averaged" if record.averaged else "",
         )
     return table
@@ -151,18 +164,21 @@ def _some(curve: Sequence[EpochRecord]) -> list[EpochRecord]:
     return [curve[place] for place in sorted(places)]
 
 
-def _bar(loss: float, losses: Sequence[float], mark: str) -> str:
-    """A bar that is full for the worst perplexity and short for the best.
+def _bar(loss: float, losses: Sequence[float], metric: Metric, mark: str) -> str:
+    """A bar that is full for the highest value of the metric and short for the lowest.
 
-    Losses are logarithms of perplexities already.
+    The loss of a metric that grows is its logarithm already.
 
-    >>> [_bar(loss, [4.0, 5.0, 6.0], "#") for loss in (6.0, 5.0, 4.0)]
+    >>> from cellwright.tasks.metric import LOSS
+    >>> [_bar(loss, [4.0, 5.0, 6.0], LOSS, "#") for loss in (6.0, 5.0, 4.0)]
     ['########################', '#############', '##']
     """
     if not math.isfinite(loss):
         return ""
     low, high = min(losses), max(losses)
     part = (loss - low) / (high - low) if high > low else 1.0
+    if metric.higher_is_better and high > low:
+        part = 1 - part
     return mark * round(2 + part * (BAR - 2))
 
 
@@ -171,6 +187,6 @@ def _next(folder: RunFolder, curve: Sequence[EpochRecord]) -> list[str]:
     if folder.state in ("stopped", "killed"):
         lines.append(f"go on:    {command('train --resume', folder.path)}")
     if curve:
-        lines.append(f"evaluate: {command('evaluate', folder.path, '--words')}")
+        lines.append(f"evaluate: {evaluate_command(folder)}")
         lines.append(f"plot:     {command('runs plot', folder.path)}")
     return lines

@@ -16,14 +16,14 @@ EXAMPLES = examples(
     ("the recipes that come with cellwright", "cellwright search --list-recipes"),
     (
         "a joint search inside and between cells, on the text that comes with Python",
-        "cellwright search laptop --set search.nodes=2 --set search.rounds=1 "
-        "--set search.model.hidden=16 --name first",
+        "cellwright search ess-laptop --set search.nodes=2 --set search.rounds=1 "
+        "--set model.hidden=16 --name first",
     ),
     ("what it found", "cellwright cells show searches/first/found.json"),
     (
         "inside the cell alone, with two seeds, of which the better is chosen",
-        "cellwright search laptop --search intra --seeds 2 --set search.nodes=2 "
-        "--set search.rounds=1 --set search.model.hidden=16 --set selection_epochs=1",
+        "cellwright search ess-laptop --search intra --seeds 2 --set search.nodes=2 "
+        "--set search.rounds=1 --set model.hidden=16 --set selection_epochs=1",
     ),
 )
 
@@ -145,8 +145,6 @@ def run(
     if list_recipes:
         _print_recipes()
         return
-    from cellwright.cli.search import recipes  # those of one-shot searches import torch
-
     if resume is not None:
         given = {"RECIPE": recipe, "--data": data, "--set": settings, "--name": name,
                  "--threads": threads, "--search": scope}  # fmt: skip
@@ -157,19 +155,19 @@ def run(
         return
     if recipe is None:
         raise typer.BadParameter(
-            "a RECIPE is missing, or --resume SEARCH; as in: cellwright search laptop"
+            "a RECIPE is missing, or --resume SEARCH; as in: cellwright search ess-laptop"
         )
     changes = list(settings or [])
-    if recipes.is_study(recipe):
+    from cellwright.search.recipe_kinds import is_study  # recipes of searches import torch
+
+    if is_study(recipe):
         from cellwright.cli.search.study import run_study_command
         from cellwright.search.studies.recipes import load_study_recipe
 
         _refuse({"--search": scope, "--seeds": seeds if seeds > 1 else None},
                 "this recipe is a study")  # fmt: skip
-        if data is not None:
-            changes.append(f"data={data}")
         run_study_command(
-            load_study_recipe(recipe, changes),
+            load_study_recipe(recipe, changes).on(data),
             seed=seed,
             name=name,
             store=store,
@@ -198,7 +196,7 @@ def _refuse(options: dict[str, Any], why: str) -> None:
 
 
 def _print_recipes() -> None:
-    from cellwright.cli.search.recipes import described
+    from cellwright.search.recipe_kinds import described
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("recipe", style="cyan", no_wrap=True)

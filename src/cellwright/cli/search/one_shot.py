@@ -13,7 +13,7 @@ from rich.table import Table
 
 from cellwright.base.errors import UserError
 from cellwright.cli.errors import INTERRUPTED
-from cellwright.cli.figures import duration, memory, perplexity
+from cellwright.cli.figures import direction, duration, memory
 from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.search.progress import shown
 from cellwright.search.one_shot.searching import Watcher
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cellwright.search.one_shot.folder import SearchFolder, SeedFolder
     from cellwright.search.one_shot.kinds import Epoch, Step
     from cellwright.search.one_shot.searching import Candidate
+    from cellwright.tasks.metric import Metric
 
 
 def start(
@@ -95,7 +96,7 @@ class _Shown(Watcher):
         self, folder: SeedFolder, resumed: bool
     ) -> Iterator[Callable[[Step | Epoch], None]]:
         stdout().print(f"\nseed {folder.info.seed}{', going on' if resumed else ''}")
-        with shown(folder.info.recipe.search) as watch:
+        with shown(folder.info.recipe.search, folder.info.metric) as watch:
             yield watch
 
     @contextmanager
@@ -107,7 +108,7 @@ class _Shown(Watcher):
         line = f"\nwhat seed {info.seed} found, trained {'on' if resumed else 'from scratch'}"
         stdout().print(line)
         earlier = curve_of(folder) if resumed else ()
-        with train_progress.shown(info.recipe.training.epochs, earlier) as watch:
+        with train_progress.shown(info.recipe.training.epochs, info.metric, earlier) as watch:
             yield watch
 
     def searched(self, folder: SeedFolder) -> None:
@@ -139,10 +140,10 @@ def _print_stop(line: str, go_on: str) -> None:
 
 
 def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
-    console, chosen = stdout(), candidates[0]
+    console, chosen, metric = stdout(), candidates[0], folder.info.metric
     if len(candidates) > 1:
         console.print()
-        console.print(_candidates(candidates))
+        console.print(_candidates(candidates, metric))
     figures = folder.seed_folder(chosen.seed).figures()
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
@@ -152,7 +153,7 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     else:
         ended = f"diverged after {count(figures['epochs'], 'epoch')}: {figures['status']}"
     table.add_row("status", ended)
-    table.add_row("valid", f"perplexity {perplexity(chosen.supernet)} with the shared weights")
+    table.add_row("valid", f"{metric.name} {metric.shown(chosen.supernet)} with the shared weights")
     table.add_row("parameters", f"{figures['parameters']:,} while searching")
     searched = sum(each.seconds for each in candidates)
     retrained = sum(each.retraining_seconds for each in candidates)
@@ -176,8 +177,9 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     console.print(table)
 
 
-def _candidates(candidates: list[Candidate]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def _candidates(candidates: list[Candidate], metric: Metric) -> Table:
+    title = f"what each seed found ({direction(metric)})"
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     for name in ("seed", "while searching", "retrained", "time"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("cell", no_wrap=True)
@@ -185,8 +187,8 @@ def _candidates(candidates: list[Candidate]) -> Table:
     for each in candidates:
         table.add_row(
             str(each.seed),
-            perplexity(each.supernet),
-            "–" if each.retrained is None else perplexity(each.retrained),
+            metric.shown(each.supernet),
+            "–" if each.retrained is None else metric.shown(each.retrained),
             duration(each.seconds),
             each.cell_id,
             "chosen" if each is candidates[0] else "",

@@ -6,25 +6,33 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from cellwright.cli.figures import clock, duration, perplexity
+from cellwright.cli.figures import clock, direction, duration
 from cellwright.cli.output import stdout
 
+if TYPE_CHECKING:
+    from cellwright.tasks.metric import Metric
+
 WINDOW = 50
-"""How many steps the shown speed and perplexity are a mean of."""
+"""How many steps the shown speed and loss are a mean of."""
 
 REFRESH_SECONDS = 0.2
 """The time between two drawings of the bars."""
 
 
 @contextmanager
-def shown(settings: Any) -> Iterator[Callable[[Any], None]]:
-    """Show a search on standard output; what is yielded takes its events."""
+def shown(settings: Any, metric: Metric) -> Iterator[Callable[[Any], None]]:
+    """Show a search on standard output; what is yielded takes its events.
+
+    Args:
+        settings: of the search.
+        metric: what losses are shown as.
+    """
     from rich.live import Live
 
     console, due = stdout(), 0.0
@@ -32,34 +40,36 @@ def shown(settings: Any) -> Iterator[Callable[[Any], None]]:
     live = Live(console=console, transient=True, auto_refresh=False)
     before: dict[str, str] = {}
     with live if console.is_terminal else nullcontext():
-        console.print(heading(settings), style="bold", soft_wrap=True)
+        console.print(heading(settings, metric), style="bold", soft_wrap=True)
 
         def watch(event: Any) -> None:
             nonlocal due, before
             if event.ends_epoch:
                 now = _choices(event)
-                console.print(epoch_line(event, before, now), soft_wrap=True)
+                console.print(epoch_line(event, metric, before, now), soft_wrap=True)
                 before = now
                 return
             recent.append(event)
             last = event.step == event.steps
             if console.is_terminal and (last or time.monotonic() >= due):
-                live.update(bars(settings, recent), refresh=True)
+                live.update(bars(settings, metric, recent), refresh=True)
                 due = time.monotonic() + REFRESH_SECONDS
 
         yield watch
 
 
-def heading(settings: Any) -> str:
-    """Above the lines of the epochs."""
+def heading(settings: Any, metric: Metric) -> str:
+    """Above the lines of the epochs: what their figures are."""
+    columns = "epoch  round  group      train      valid    entropy  deviation        time"
     if settings.kind in ("enas", "random-sharing"):
-        return "epoch      train      valid     reward    entropy        time   (perplexities)"
-    return "epoch  round  group      train      valid    entropy  deviation        time"
+        columns = "epoch      train      valid     reward    entropy        time"
+    train = "" if metric.is_learned_from else "; train is the loss"
+    return f"{columns}   ({direction(metric)}{train})"
 
 
-def epoch_line(epoch: Any, before: dict[str, str], now: dict[str, str]) -> str:
+def epoch_line(epoch: Any, metric: Metric, before: dict[str, str], now: dict[str, str]) -> str:
     """An epoch's figures, below the heading, and how much of the cell has changed."""
-    losses = "".join(f"{perplexity(loss):>11}" for loss in (epoch.train, epoch.valid))
+    losses = f"{metric.train_shown(epoch.train):>11}{metric.shown(epoch.valid):>11}"
     if hasattr(epoch, "watched"):
         group = epoch.group if epoch.round else "weights"
         figures = f"{epoch.epoch:>5}{epoch.round or '–':>7}  {group:<7}"[:21] + losses[1:]
@@ -72,14 +82,13 @@ def epoch_line(epoch: Any, before: dict[str, str], now: dict[str, str]) -> str:
     return f"{figures}{duration(epoch.seconds):>12}{note}"
 
 
-def bars(settings: Any, recent: deque[Any]) -> RenderableType:
+def bars(settings: Any, metric: Metric, recent: deque[Any]) -> RenderableType:
     """The lower lines on a terminal: the epoch, and how the search does."""
     from rich.progress_bar import ProgressBar
 
     step = recent[-1]
     seconds = sum(each.size / each.speed for each in recent)
-    tokens = sum(each.size for each in recent)
-    loss = sum(each.size * each.loss for each in recent) / tokens
+    items = sum(each.size for each in recent)
     grid = Table.grid(padding=(0, 1), expand=True)
     for ratio in (None, 1, None, None):
         grid.add_column(ratio=ratio, no_wrap=True)
@@ -99,10 +108,22 @@ def bars(settings: Any, recent: deque[Any]) -> RenderableType:
         grid.add_row(
             "whole search", ProgressBar(1.0, done), f"{done:.1%}", f"{clock(whole):>7} left"
         )
+    name, value = _latest(metric, recent)
     facts = Text.assemble(
-        (f"{tokens / seconds:,.0f}", "bold"), " tokens/s   perplexity ", (perplexity(loss), "bold")
+        (f"{items / seconds:,.0f}", "bold"), f" {metric.items}/s   {name} ", (value, "bold")
     )
     return Group(grid, facts)
+
+
+def _latest(metric: Metric, recent: deque[Any]) -> tuple[str, str]:
+    """What the last steps came to, and its name: those that learn have losses of training, those
+    that only measure have the metric's."""
+    part = getattr(recent[-1], "part", "weights")
+    alike = [each for each in recent if getattr(each, "part", "weights") == part]
+    loss = sum(each.size * each.loss for each in alike) / sum(each.size for each in alike)
+    if metric.is_learned_from or part != "weights":
+        return metric.name, metric.shown(loss)
+    return "loss", metric.train_shown(loss)
 
 
 def most_epochs(settings: Any) -> int | None:

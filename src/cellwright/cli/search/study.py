@@ -74,7 +74,7 @@ def _work(
 
     target = prepared.recipe.trials if trials is None else trials
     _print_start(prepared, store, executor, target)
-    with _shown(store, prepared.name, target) as watch:
+    with _shown(store, prepared, target) as watch:
         run_prepared(prepared, store, executor, trials=target, watch=watch)
     if not baseline:
         return
@@ -100,7 +100,7 @@ class _Turns:
     def next(self, random: Prepared, target: int) -> Callable[[Event], None]:
         """Show the next turn."""
         self._stack.close()
-        return self._stack.enter_context(_shown(self._store, random.name, target))
+        return self._stack.enter_context(_shown(self._store, random, target))
 
     def close(self) -> None:
         """Show no more."""
@@ -108,17 +108,17 @@ class _Turns:
 
 
 @contextmanager
-def _shown(store: Store, name: str, target: int) -> Iterator[Callable[[Event], None]]:
+def _shown(store: Store, prepared: Prepared, target: int) -> Iterator[Callable[[Event], None]]:
     """Show a study, which may not be there yet."""
     from cellwright.trials.store import best_trials, find_study, has_study, overview
 
     def look() -> tuple[Any, list[TrialRecord]]:
-        if not has_study(store, name):
+        if not has_study(store, prepared.name):
             return _Nothing(), []
-        study = find_study(store, name)
+        study = find_study(store, prepared.name)
         return overview(store, study), best_trials(store, study, SHOWN)
 
-    with shown(look, target, nats=True) as watch:
+    with shown(look, target, prepared.task.metric) as watch:
         yield watch
 
 
@@ -177,12 +177,12 @@ def _print_found(store: Store, prepared: Prepared, place: str | None) -> None:
     if ledger.best is None:
         console.print(f"none of {count(ledger.trials, 'trial')} has a value", style="yellow")
     else:
-        console.print(best_table(best_trials(store, study, SHOWN), nats=True))
+        console.print(best_table(best_trials(store, study, SHOWN), study.metric))
     console.print()
-    console.print(ledger_table(ledger, random, nats=True))
+    console.print(ledger_table(ledger, random, study.metric))
     if random is not None:
         console.print()
-        for line in verdict_lines(ledger, random, compare(ledger, random), nats=True):
+        for line in verdict_lines(ledger, random, compare(ledger, random), study.metric):
             console.print(printable(line), soft_wrap=True)
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)

@@ -14,9 +14,10 @@ from rich.text import Text
 
 from cellwright.cli.figures import clock, duration
 from cellwright.cli.output import printable, stdout
-from cellwright.cli.studies.tables import NONE, best_table, value_name, value_of
+from cellwright.cli.studies.tables import NONE, best_table, value_of
 
 if TYPE_CHECKING:
+    from cellwright.tasks.metric import Metric
     from cellwright.trials.store import Overview, TrialRecord
     from cellwright.trials.study import AttemptFailed, Event, TrialFinished
 
@@ -111,7 +112,7 @@ class Pace:
 
 
 @contextmanager
-def shown(look: Look, target: int, nats: bool) -> Iterator[Callable[[Event], None]]:
+def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event], None]]:
     """Show a study on standard output; what is yielded takes its events."""
     from rich.live import Live
 
@@ -121,7 +122,7 @@ def shown(look: Look, target: int, nats: bool) -> Iterator[Callable[[Event], Non
     pace = Pace(look, target)
     live = Live(
         console=console,
-        get_renderable=lambda: drawn(pace, nats),
+        get_renderable=lambda: drawn(pace, metric),
         refresh_per_second=2,
         transient=True,
     )
@@ -131,21 +132,21 @@ def shown(look: Look, target: int, nats: bool) -> Iterator[Callable[[Event], Non
         if isinstance(event, AttemptFailed):
             console.print(printable(failure_line(event)), style="yellow", soft_wrap=True)
         elif isinstance(event, TrialFinished) and not console.is_terminal:
-            console.print(trial_line(event, pace, nats), soft_wrap=True)
+            console.print(trial_line(event, pace, metric), soft_wrap=True)
 
     with live if console.is_terminal else nullcontext():
         yield watch
 
 
-def trial_line(event: TrialFinished, pace: Pace, nats: bool) -> str:
+def trial_line(event: TrialFinished, pace: Pace, metric: Metric) -> str:
     """A trial that ended, and how the study stands."""
     outcome = event.outcome
     ok = outcome["status"] == "ok"
-    what = f"{value_name(nats)} {value_of(outcome['value'], nats)}" if ok else outcome["status"]
+    what = f"{metric.name} {value_of(outcome['value'], metric)}" if ok else outcome["status"]
     line = f"trial {event.number:<5} {what:<22} {duration(event.seconds):>12}"
     best = pace.best[0] if pace.best else None
     if best is not None:
-        line += f"   best {value_of(best.value, nats)} (trial {best.number})"
+        line += f"   best {value_of(best.value, metric)} (trial {best.number})"
     return f"{line}   {pace.ended:,} of {pace.target:,}, {clock(pace.left)} left"
 
 
@@ -156,7 +157,7 @@ def failure_line(event: AttemptFailed) -> str:
     return f"trial {event.number}, attempt {event.attempt}: {event.ending}: {first}; {behind}"
 
 
-def drawn(pace: Pace, nats: bool) -> RenderableType:
+def drawn(pace: Pace, metric: Metric) -> RenderableType:
     """The best trials, how far the study is, and how fast."""
     from rich.progress_bar import ProgressBar
 
@@ -184,5 +185,5 @@ def drawn(pace: Pace, nats: bool) -> RenderableType:
         overflow="ellipsis",
         no_wrap=True,
     )
-    table = best_table(best, nats) if best else Text("no trial has a value yet", style="dim")
+    table = best_table(best, metric) if best else Text("no trial has a value yet", style="dim")
     return Group(table, Text(), grid, facts)

@@ -45,8 +45,9 @@ def run(
 ) -> None:
     """Write a study's trials, curves, cells or attempts as a table; print its name.
 
-    Times are seconds since 1970, losses nats per word. Parquet needs pyarrow:
-    pip install 'cellwright\\[parquet]'.
+    Times are seconds since 1970. Values and curves are losses: what the study
+    minimises, also where higher is better for its metric. Parquet needs
+    pyarrow: pip install 'cellwright\\[parquet]'.
     """  # fmt: skip
     from cellwright.trials.store import export_study, find_study, open_store
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
-from cellwright.cli.figures import duration, jsonable
+from cellwright.cli.figures import arrow, duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stdout
 from cellwright.cli.studies.options import SEARCH, Json, Place
-from cellwright.cli.studies.tables import NONE, value_of
+from cellwright.cli.studies.tables import value_of
 
 if TYPE_CHECKING:
     from cellwright.trials.store import Overview
@@ -26,8 +26,12 @@ EXAMPLES = examples(
 def run(store: Place = "studies.db", as_json: Json = False) -> None:
     """List studies: how far they are, what they cost, and their best value.
 
-    Values are validation perplexities where a study trained language models. A
-    study that is not complete goes on with the command that began it.
+    The best is on validation data, in the study's own metric; an arrow says
+    whether higher or lower is better. A study that is not complete goes on with
+    the command that began it.
+
+    In JSON, best is the loss, of which the lower is better, and shown is what
+    the metric makes of it.
     """
     from cellwright.trials.store import open_store, overviews
 
@@ -43,19 +47,21 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("study", style="cyan", overflow="fold")
     table.add_column("method", overflow="fold")
-    for name in ("trials", "failed", "best", "trial time"):
+    for name in ("trials", "failed", "best"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("trial time", justify="right", no_wrap=True)
     table.add_column("state", no_wrap=True)
     for each in found:
         row = _row(each)
-        nats = each.study.metric.axis_grows
-        wanted = row["target"]
+        metric, wanted = each.study.metric, row["target"]
         table.add_row(
             printable(row["name"]),
             printable(row["method"]),
             f"{row['trials']:,}" + ("" if wanted is None else f" of {wanted:,}"),
             f"{row['failed']:,}",
-            NONE if row["best"] is None else value_of(row["best"], nats),
+            value_of(row["best"], metric),
+            printable(arrow(metric)),
             duration(row["seconds"]),
             row["state"],
         )
@@ -63,6 +69,7 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
 
 
 def _row(each: Overview) -> dict[str, Any]:
+    best, metric = None if each.best is None else each.best.value, each.study.metric
     return {
         "name": each.study.name,
         "method": str(each.study.search.get("method", "?")),
@@ -70,7 +77,9 @@ def _row(each: Overview) -> dict[str, Any]:
         "trials": each.ended,
         "target": each.study.target,
         "failed": each.states["failed"],
-        "best": None if each.best is None else each.best.value,
+        "metric": metric_document(metric),
+        "best": best,
+        "shown": None if best is None else metric.value(best),
         "seconds": each.seconds,
         "state": state_of(each),
         "created": each.study.created_at,

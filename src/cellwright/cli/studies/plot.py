@@ -34,8 +34,9 @@ def run(
 
     Each trial that has a value is a dot, the best so far a line. Trials that are
     far worse than most are out of the picture. The random search at the same
-    cost, where a study has one, is drawn beside it. Needs matplotlib: pip
-    install 'cellwright\\[plots]'.
+    cost, where a study has one, is drawn beside it. Studies of different
+    metrics need a picture each. Needs matplotlib: pip install
+    'cellwright\\[plots]'.
     """
     from cellwright.report.drawing import KINDS
     from cellwright.report.study_plots import draw_studies, read_series
@@ -50,9 +51,6 @@ def run(
             if name + SUFFIX not in wanted and has_study(opened, name + SUFFIX):
                 wanted.insert(wanted.index(name) + 1, name + SUFFIX)
         studies = [find_study(opened, name) for name in wanted]
-        nats = {study.metric.axis_grows for study in studies}
-        if len(nats) > 1:
-            raise typer.BadParameter("these studies have values of different kinds")
         series = [read_series(opened, study, study.name) for study in studies]
-    draw_studies(series, output, perplexities=nats.pop(), title=title)
+    draw_studies(series, output, title=title)
     stdout().print(str(output), soft_wrap=True)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cellwright.cli.figures import duration, jsonable
+from cellwright.cli.figures import duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit, emit_json, printable, stdout
 from cellwright.cli.studies.listing import state_of
@@ -45,6 +45,9 @@ def run(
     RECIPE --baseline'), its cost and what it found are shown too, and who won.
     Trial time is the wall clock's of all attempts together; wall time is how
     long at least one was under way.
+
+    In JSON, values and tests are losses, of which the lower is better; shown is
+    what the metric makes of a trial's value.
     """
     from cellwright.search.studies.baseline import read_baseline
     from cellwright.trials.store import (
@@ -69,13 +72,13 @@ def run(
     if as_json:
         emit_json(jsonable(_document(stands, found, ledger, random)))
         return
-    _print(stands, found, ledger, random, study.metric.axis_grows)
+    _print(stands, found, ledger, random)
 
 
 def _document(
     stands: Overview, best: list[TrialRecord], ledger: Ledger, random: Ledger | None
 ) -> dict[str, Any]:
-    study = stands.study
+    study, metric = stands.study, stands.study.metric
     return {
         "name": study.name,
         "state": state_of(stands),
@@ -85,7 +88,11 @@ def _document(
         "evaluation": study.evaluation,
         "states": dict(stands.states),
         "statuses": dict(stands.statuses),
-        "best": [asdict(trial) for trial in best],
+        "metric": metric_document(metric),
+        "best": [
+            {**asdict(trial), "shown": None if trial.value is None else metric.value(trial.value)}
+            for trial in best
+        ],
         "ledger": ledger.to_json(),
         "random": None if random is None else random.to_json(),
     }
@@ -96,11 +103,10 @@ def _print(
     best: list[TrialRecord],
     ledger: Ledger,
     random: Ledger | None,
-    nats: bool,
 ) -> None:
     from cellwright.search.studies.baseline import compare
 
-    console = stdout()
+    console, metric = stdout(), stands.study.metric
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim", no_wrap=True)
     facts.add_column(overflow="fold")
@@ -109,14 +115,14 @@ def _print(
     console.print(facts)
     console.print()
     if best:
-        console.print(best_table(best, nats))
+        console.print(best_table(best, metric))
     else:
         console.print("no trial has a value yet", style="dim")
     console.print()
-    console.print(ledger_table(ledger, random, nats))
+    console.print(ledger_table(ledger, random, metric))
     if random is not None:
         console.print()
-        for line in verdict_lines(ledger, random, compare(ledger, random), nats):
+        for line in verdict_lines(ledger, random, compare(ledger, random), metric):
             console.print(printable(line), soft_wrap=True)
     console.print()
     quoted = shlex.quote(stands.study.name)
@@ -141,7 +147,7 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
     arguments = study.evaluation.get("arguments", {})
     recipe = arguments.get("recipe")
     if isinstance(recipe, dict):
-        facts.append(("data", _data(recipe, arguments.get("text"))))
+        facts.append(("data", _data(recipe, arguments.get("most"), study.metric.items)))
         facts.append(("model", _settings(recipe.get("model", {}))))
         facts.append(("training", _settings(recipe.get("training", {}), leave_out=("epochs",))))
     begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(study.created_at))
@@ -156,9 +162,10 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
     return facts
 
 
-def _data(recipe: dict[str, Any], text: dict[str, int] | None) -> str:
-    parts = ", ".join(f"the first {most:,} tokens of {part}" for part, most in (text or {}).items())
-    return f"{recipe.get('data', '?')}{f', {parts}' if parts else ''}"
+def _data(recipe: dict[str, Any], most: dict[str, int] | None, items: str) -> str:
+    task = recipe.get("task", {})
+    parts = [f"the first {number:,} {items} of {part}" for part, number in (most or {}).items()]
+    return ", ".join([str(task.get("data", "?")), *parts])
 
 
 def _settings(settings: dict[str, Any], leave_out: tuple[str, ...] = ()) -> str:

@@ -16,7 +16,7 @@ def is_study(wanted: str) -> bool:
     A file is what it extends; one that extends nothing is a study if it has a `method`.
 
     Raises:
-        RecipeError: there is none of that name, of either kind.
+        RecipeError: there is none of that name, of either kind, or it is one for trainings.
     """
     return _is_study(wanted, None, ())
 
@@ -32,6 +32,7 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> bool:
+    from cellwright.runs.recipes import recipe_names
     from cellwright.search.one_shot.recipes import search_recipe_names
     from cellwright.search.studies.recipes import study_recipe_names
 
@@ -39,12 +40,16 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
     if wanted in one_shot or wanted in studies:
         return wanted in studies
     path = Path(wanted).expanduser() if beside is None else beside / wanted
-    with contextlib.suppress(OSError, ValueError):  # whatever is wrong is told by who reads it
-        if path.is_file():
-            table = _table(path)
-            if "extends" in table and path not in within:
-                return _is_study(str(table["extends"]), path.parent, (*within, path))
-            return "method" in table
+    table = _table(path)
+    if "extends" in table and path not in within:
+        return _is_study(str(table["extends"]), path.parent, (*within, path))
+    of_training = isinstance(table.get("training"), dict)
+    if of_training and not {"method", "search"} & table.keys():
+        raise _of_training(wanted, within)
+    if table:
+        return "method" in table
+    if wanted in recipe_names():
+        raise _of_training(wanted, within)
     if beside is None and path.suffix != ".toml":
         known = sorted([*one_shot, *studies])
         hint = did_you_mean(wanted, known) or f"; there are {', '.join(known)}"
@@ -54,9 +59,21 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
     return False
 
 
+def _of_training(wanted: str, within: tuple[Path, ...]) -> RecipeError:
+    file = str(within[0]) if within else wanted
+    because = f", since it extends {shown(wanted)}" if within else ""
+    return RecipeError(
+        f"{shown(file)} is a recipe for a training, not for a search{because}: "
+        f"cellwright train CELL --recipe {file}; 'cellwright search --list-recipes' has those "
+        "for searches"
+    )
+
+
 def _table(path: Path) -> dict[str, Any]:
+    """What a file says; nothing if it says nothing that can be read, which its reader will tell."""
     from cellwright.runs.recipes import read_table
 
-    with contextlib.suppress(RecipeError):
-        return read_table(path, str(path))
+    with contextlib.suppress(OSError, ValueError, RecipeError):
+        if path.is_file():
+            return read_table(path, str(path))
     return {}
