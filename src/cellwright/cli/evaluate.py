@@ -1,35 +1,43 @@
-"""`cellwright evaluate`: what a trained model makes of a text, word by word if asked."""
+"""`cellwright evaluate`: what a trained model is worth; a language model, word by word if asked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cellwright.cli import evaluate_tables as tables
-from cellwright.cli.figures import jsonable
+from cellwright.cli.evaluate_tables import Scored
+from cellwright.cli.figures import jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stderr, stdout, write_whole
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 if TYPE_CHECKING:
     from cellwright.runs.texts import Evaluation, Watch
+    from cellwright.runs.trained import Trained
+    from cellwright.tasks.task import Part as DataPart
 
 EXAMPLES = examples(
     TRAIN,
-    ("the perplexity of its best weights", "cellwright evaluate gru --part test"),
+    ("what its best weights are worth", "cellwright evaluate gru --part test"),
     ("which words cost most, and how rare they are", "cellwright evaluate gru --words"),
     SECOND,
     ("where the first is better", "cellwright evaluate gru --against rnn --json gru-rnn.json"),
 )
 
 
+LANGUAGE = "language"
+"""The task whose models are measured word by word."""
+
+
 class Part(str, Enum):
-    """The parts of a corpus."""
+    """The parts of the data."""
 
     VALID = "valid"
     TEST = "test"
@@ -40,9 +48,11 @@ def run(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     data: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="Another corpus or folder. Default: the run's own."),
+        typer.Option(
+            metavar="NAME", help="Another text, by name or folder. Default: the run's own."
+        ),
     ] = None,
-    part: Annotated[Part, typer.Option(help="Which text of it.")] = Part.VALID,
+    part: Annotated[Part, typer.Option(help="Which part of it.")] = Part.VALID,
     words: Annotated[
         bool, typer.Option("--words", help="Show losses by word, and by frequency.")
     ] = False,
@@ -59,63 +69,126 @@ def run(
     ] = 3,
     json_file: Annotated[
         str | None,
-        typer.Option(
-            "--json", metavar="FILE", help="Write figures of all words as JSON; - for output."
-        ),
+        typer.Option("--json", metavar="FILE", help="Write all figures as JSON; - for output."),
     ] = None,
     runs: Runs = Path("runs"),
 ) -> None:
-    """Evaluate the best weights of a run on a text.
+    """Evaluate the best weights of a run on a part of its data.
 
-    With --words, what each word costs: words are grouped by how often the
-    training text has them. With --against, where the run is better than
-    another of the same vocabulary: the difference in loss for each word, by
-    occurrence, for the words that improve most and for the most frequent
-    ones, as ESS (Li et al. 2020, Table 3) shows it. Negative is better.
+    For every task: the metric, the loss, and whatever else the task measures.
 
-    The text is read in as many columns as in training's own measurements, and
-    the first word of each column is not predicted.
+    For language models, --data names another text. With --words, what each word
+    costs: words are grouped by how often the training text has them. With
+    --against, where the run is better than another of the same vocabulary: the
+    difference in loss for each word, by occurrence, for the words that improve
+    most and for the most frequent ones, as ESS (Li et al. 2020, Table 3) shows
+    it. Negative is better. The text is read in as many columns as in training's
+    own measurements, and the first word of each column is not predicted.
+
+    In JSON, loss is what was minimised, and value what the metric makes of it.
     """
-    found = _evaluate(run, data, part.value, runs)
-    other = None if against is None else _evaluate(against, data, part.value, runs, found)
-    if json_file is not None:
-        document = jsonable(_document(found, other))
-        if json_file == "-":
-            emit_json(document)
-            return
-        _write(Path(json_file), document)
-    if other is None:
-        tables.print_summary(found)
-        if words:
-            tables.print_classes(found)
-            tables.print_costliest(found, top)
+    trained = _load(run, data, runs)
+    if trained.folder.info.recipe.task.kind != LANGUAGE:
+        _refuse_words(trained, words, against)
+        _refuse_other_data(trained, data)
+        scored = _score(trained, part.value)
+        shown = [partial(tables.print_score, scored)]
+        document = {"run": _scored_document(scored)}
     else:
-        tables.print_both(found, other)
-        tables.print_compared_classes(found, other)
-        tables.print_compared_words(found, other, top, least)
+        found = _evaluate(trained, data, part.value)
+        other = None
+        if against is not None:
+            other = _evaluate(_load(against, data, runs), data, part.value, found)
+        shown = _tables(found, other, words, top, least)
+        document = _document(found, other)
+    if json_file == "-":
+        emit_json(jsonable(document))
+        return
+    if json_file is not None:
+        _write(Path(json_file), jsonable(document))
+    for show in shown:
+        show()
     if json_file is not None:
         stdout().print()
         stdout().print(printable(json_file), soft_wrap=True)
 
 
+def _tables(
+    found: Evaluation, other: Evaluation | None, words: bool, top: int, least: int
+) -> list[partial[None]]:
+    """What is printed of a language model."""
+    if other is not None:
+        return [
+            partial(tables.print_both, found, other),
+            partial(tables.print_compared_classes, found, other),
+            partial(tables.print_compared_words, found, other, top, least),
+        ]
+    by_word = [
+        partial(tables.print_classes, found),
+        partial(tables.print_costliest, found, top),
+    ]
+    return [partial(tables.print_summary, found), *(by_word if words else [])]
+
+
 # -- measuring ---------------------------------------------------------------------------------
 
 
-def _evaluate(
-    run: str, data: str | None, part: str, runs: Path, first: Evaluation | None = None
-) -> Evaluation:
-    """A run on a text; on the very same words as the first one, if there is one."""
+def _load(run: str, data: str | None, runs: Path) -> Trained:
     from cellwright.cli.data.progress import bar
-    from cellwright.runs.texts import check_same_words, evaluate, text_for
     from cellwright.runs.trained import load_trained
 
     with bar() as progress:
-        trained = load_trained(run, runs=runs, data=data, progress=progress)
-        if first is None:
+        return load_trained(run, runs=runs, data=data, progress=progress)
+
+
+def _refuse_words(trained: Trained, words: bool, against: str | None) -> None:
+    """Say so if words are asked for, and it is no language model."""
+    given = [name for name, value in {"--words": words, "--against": against}.items() if value]
+    if given:
+        kind = trained.folder.info.recipe.task.kind
+        raise typer.BadParameter(
+            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} for language models, and "
+            f"{trained.folder.path} has learned the task {kind!r}"
+        )
+
+
+def _refuse_other_data(trained: Trained, data: str | None) -> None:
+    """Say so if the data is not the run's own at another place: of other data, words and labels may
+    have other numbers than in the weights."""
+    from cellwright.runs.recipes import opened
+    from cellwright.tasks.registry import open_task
+
+    info = trained.folder.info
+    if data is not None:
+        there = open_task(opened(info.recipe).on(data).task)
+        if there.fingerprint != info.data.fingerprint:
+            raise typer.BadParameter(
+                f"{data} is other data than {trained.folder.path} was trained on, which only "
+                "language models can be evaluated on"
+            )
+
+
+def _score(trained: Trained, part: DataPart) -> Scored:
+    import time
+
+    started = time.perf_counter()
+    score = trained.score(part)
+    return Scored(trained, part, score.loss, dict(score.figures), time.perf_counter() - started)
+
+
+def _evaluate(
+    trained: Trained, data: str | None, part: str, first: Evaluation | None = None
+) -> Evaluation:
+    """A language model on a text; on the very same words as the first one, if there is one."""
+    from cellwright.cli.data.progress import bar
+    from cellwright.runs.texts import check_same_words, evaluate, text_for
+
+    if first is None:
+        with bar() as progress:
             text, batch = text_for(trained, part, data, progress), None
-        else:
-            check_same_words(first.trained, trained)
-            text, batch = first.text, first.batch
+    else:
+        check_same_words(first.trained, trained)
+        text, batch = first.text, first.batch
     with _words_bar(f"reading {part}") as watch:
         return evaluate(trained, text, batch, watch)
 
@@ -152,22 +225,39 @@ def _document(found: Evaluation, other: Evaluation | None) -> dict[str, Any]:
     return {"run": _figures(found), "against": _figures(other), "words": words}
 
 
+def _scored_document(scored: Scored) -> dict[str, Any]:
+    return {
+        **_run_document(scored.trained, scored.part, scored.loss),
+        "figures": scored.figures,
+        "seconds": scored.seconds,
+    }
+
+
+def _run_document(trained: Trained, part: str, loss: float) -> dict[str, Any]:
+    """What all evaluations say."""
+    info, metric = trained.folder.info, trained.task.metric
+    return {
+        "path": str(trained.folder.path),
+        "cell": info.cell.name or info.cell.id,
+        "epoch": trained.epoch,
+        "task": info.recipe.task.kind,
+        "data": info.data.name,
+        "part": part,
+        "metric": metric_document(metric),
+        "loss": loss,
+        "value": metric.value(loss),
+    }
+
+
 def _figures(found: Evaluation) -> dict[str, Any]:
-    from cellwright.tasks.language.metric import perplexity
     from cellwright.tasks.language.words import by_frequency
 
-    info = found.trained.folder.info
     return {
-        "path": str(found.trained.folder.path),
-        "cell": info.cell.name or info.cell.id,
-        "epoch": found.trained.epoch,
+        **_run_document(found.trained, found.text.part, found.words.mean),
         "data": found.text.corpus.name,
-        "part": found.text.part,
         "batch": found.batch,
         "tokens": found.words.tokens,
         "unknown": found.text.unknown,
-        "loss": found.words.mean,
-        "perplexity": perplexity(found.words.mean),
         "seconds": found.seconds,
         "by_training_count": [
             {

@@ -3,37 +3,71 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from cellwright.cli.figures import duration, loss, perplexity, share
+from cellwright.cli.figures import duration, loss, share
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
     from cellwright.runs.texts import Evaluation
+    from cellwright.runs.trained import Trained
 
 BY_FREQUENCY = "by how often the training text has a word"
 
 
+@dataclass(frozen=True)
+class Scored:
+    """What a model of any task is worth on a part of its data."""
+
+    trained: Trained
+    part: str
+    loss: float
+    figures: Mapping[str, float]
+    seconds: float
+
+
+def print_score(scored: Scored) -> None:
+    """A model's metric on a part of its data, and the figures that the task measures beside it."""
+    metric, table = scored.trained.task.metric, _facts()
+    table.add_row("run", printable(_name(scored.trained)))
+    first = scored.trained.task.describe().splitlines()[0]
+    table.add_row("data", printable(f"{first}; {scored.part}"))
+    notes = [metric.loss_shown(scored.loss), f"{metric.better_word} is better"]
+    shown = f"{metric.shown(scored.loss)} ({'; '.join(filter(None, notes))})"
+    table.add_row(printable(metric.name), shown)
+    for name, value in scored.figures.items():
+        table.add_row(printable(name), f"{value:.6g}")
+    table.add_row("time", duration(scored.seconds))
+    stdout().print(table)
+
+
 def print_summary(found: Evaluation) -> None:
-    """A model's perplexity on a text."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_row("run", printable(_name(found)))
+    """A language model's loss on a text."""
+    metric, table = found.trained.task.metric, _facts()
+    table.add_row("run", printable(_name(found.trained)))
     table.add_row("text", _text(found))
     mean = found.words.mean
     bits = f"{mean / math.log(2):.4f} bits"
-    table.add_row("perplexity", f"{perplexity(mean)} ({loss(mean)} nats, {bits} a word)")
+    table.add_row(metric.name, f"{metric.shown(mean)} ({metric.loss_shown(mean)}, {bits})")
     table.add_row("time", duration(found.seconds))
     stdout().print(table)
 
 
-def _name(found: Evaluation) -> str:
-    folder = found.trained.folder
+def _facts() -> Table:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    return table
+
+
+def _name(trained: Trained) -> str:
+    folder = trained.folder
     cell = folder.info.cell.name or folder.info.cell.id
-    return f"{folder.path} ({cell}, epoch {found.trained.epoch:,})"
+    return f"{folder.path} ({cell}, epoch {trained.epoch:,})"
 
 
 def _text(found: Evaluation) -> str:
@@ -78,21 +112,24 @@ def print_costliest(found: Evaluation, top: int) -> None:
 
 
 def print_both(found: Evaluation, other: Evaluation) -> None:
-    """The perplexities of two models."""
+    """Two language models on a text."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(justify="right", no_wrap=True)
     table.add_column(overflow="fold")
     for name, entry in (("run", found), ("against", other)):
-        table.add_row(name, perplexity(entry.words.mean), printable(_name(entry)))
+        shown = entry.trained.task.metric.shown(entry.words.mean)
+        table.add_row(name, shown, printable(_name(entry.trained)))
     change = found.words.mean - other.words.mean
-    table.add_row("difference", f"{change:+.4f}", "nats a word; negative is better")
+    table.add_row(
+        "difference", f"{change:+.4f}", f"{found.trained.task.metric.unit}; negative is better"
+    )
     table.add_row("text", "", _text(found))
     stdout().print(table)
     own = other.trained.folder.info.recipe.training.evaluation_batch
     if own != other.batch:
         note = f"{other.trained.folder.path} was measured in {own} columns in training, here in "
-        note += f"{other.batch} as the other run, which moves its perplexity a little"
+        note += f"{other.batch} as the other run, which moves its loss a little"
         stdout().print(printable(note), style="dim", soft_wrap=True)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
-from cellwright.cli.figures import jsonable, perplexity
+from cellwright.cli.figures import jsonable
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, printable, stderr, stdout, write_whole
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
@@ -140,13 +140,15 @@ def _bar() -> Iterator[Watch]:
 
 
 def _print(pairs: WordPairs, rows: list[Row], number: int) -> None:
+    from cellwright.tasks.language.metric import PERPLEXITY
+
     used = rows[0].found[number].common.pairs
     console = stdout()
     console.print(f"{pairs.name}: {used:,} of {count(len(pairs), 'pair')}", style="bold cyan")
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("model", "cell", "text"):
         table.add_column(name, overflow="fold")
-    for name in ("width", "perplexity", "has", "pearson", "95%", "spearman"):
+    for name in ("width", PERPLEXITY.name, "has", "pearson", "95%", "spearman"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         model, found = row.model, row.found[number]
@@ -155,7 +157,7 @@ def _print(pairs: WordPairs, rows: list[Row], number: int) -> None:
             printable(model.cell or "–"),
             printable(model.corpus),
             f"{model.dimensions:,}",
-            perplexity(model.valid),
+            PERPLEXITY.shown(model.valid),
             f"{found.own.pairs:,}",
             _figure(found.common.pearson),
             _interval(found.common),

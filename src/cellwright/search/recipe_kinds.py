@@ -10,7 +10,7 @@ from cellwright.base.errors import did_you_mean, shown
 from cellwright.runs.errors import RecipeError
 
 
-def is_study(wanted: str) -> bool:
+def is_study(wanted: str | Path) -> bool:
     """Whether a recipe, by name or file, is one for a study and not for a one-shot search.
 
     A file is what it extends; one that extends nothing is a study if it has a `method`.
@@ -18,7 +18,7 @@ def is_study(wanted: str) -> bool:
     Raises:
         RecipeError: there is none of that name, of either kind, or it is one for trainings.
     """
-    return _is_study(wanted, None, ())
+    return _is_study(str(wanted), None, ())
 
 
 def described() -> list[tuple[str, str, str]]:
