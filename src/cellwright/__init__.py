@@ -5,27 +5,93 @@
 <Cell 'gru', 14 nodes, inputs x h0>
 """
 
+import sys
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cellwright.cell import Cell, CellError, Node
 from cellwright.cell.zoo import zoo
 
 if TYPE_CHECKING:
+    from cellwright import bench, testing
+    from cellwright.api import as_cell, compare, evaluate, load, search, train
     from cellwright.engine import Recurrent, WeightBank
 
-__all__ = ["Cell", "CellError", "Node", "Recurrent", "WeightBank", "zoo"]
+__all__ = [
+    "Cell",
+    "CellError",
+    "Node",
+    "Recurrent",
+    "WeightBank",
+    "as_cell",
+    "bench",
+    "compare",
+    "evaluate",
+    "load",
+    "search",
+    "testing",
+    "train",
+    "zoo",
+]
 
-_NEEDS_TORCH = ("Recurrent", "WeightBank")
+try:
+    __version__ = version("cellwright")
+except PackageNotFoundError:  # run from its sources
+    __version__ = "0"
+
+_LATER = {
+    **dict.fromkeys(("Recurrent", "WeightBank"), "cellwright.engine"),
+    **dict.fromkeys(("as_cell", "evaluate", "load", "train"), "cellwright.api"),
+}
+"""torch takes a second to import, which those who only look at cells need not wait for."""
 
 
 def __getattr__(name: str) -> Any:
-    # torch takes a second to import, which those who only look at cells need not wait for.
-    if name in _NEEDS_TORCH:
-        from cellwright import engine
-
-        return getattr(engine, name)
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    if name in ("bench", "testing"):
+        return import_module(f"cellwright.{name}")
     raise AttributeError(f"module 'cellwright' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Door:
+    """A function of the front door that is called as a folder of the package is, `search` and
+    `compare`: what is in the folder is found through it as well."""
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = self.__qualname__ = name
+
+    def __call__(self, *arguments: Any, **settings: Any) -> Any:
+        return self.__wrapped__(*arguments, **settings)
+
+    @property
+    def __wrapped__(self) -> Any:
+        return getattr(import_module("cellwright.api"), self.__name__)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(f"cellwright.{self.__name__}"), name)
+
+    def __repr__(self) -> str:
+        return f"<function cellwright.{self.__name__}>"
+
+
+class _Front(ModuleType):
+    """The package. Importing a folder sets an attribute of its name, which must not hide these."""
+
+    def _door(self, name: str) -> _Door:
+        doors: dict[str, _Door] = self.__dict__.setdefault("_doors", {})
+        if name not in doors:
+            doors[name] = _Door(name)
+        return doors[name]
+
+    search = property(lambda self: self._door("search"), lambda self, folder: None)
+    compare = property(lambda self: self._door("compare"), lambda self, folder: None)
+
+
+sys.modules[__name__].__class__ = _Front

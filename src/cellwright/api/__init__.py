@@ -1,0 +1,34 @@
+"""The front door: the whole system from Python, without the command line.
+
+    import cellwright as cw
+
+    run = cw.train("gru", "builtin", epochs=2)
+    found = cw.search("ess-laptop")
+    table = cw.compare([found.cell, "lstm"], seeds=2)
+
+What comes back are objects with a cell, a status, a cost and a table, which show themselves in a
+notebook. The commands call these functions too, and print. May import everything but `cli/`.
+"""
+
+from cellwright.api.comparing import compare
+from cellwright.api.inputs import as_cell
+from cellwright.api.results import Comparison, Cost, Evaluation, Found, StudyFound, TrainedRun
+from cellwright.api.searching import search
+from cellwright.api.training import evaluate, load, train
+from cellwright.api.watching import Watcher
+
+__all__ = [
+    "Comparison",
+    "Cost",
+    "Evaluation",
+    "Found",
+    "StudyFound",
+    "TrainedRun",
+    "Watcher",
+    "as_cell",
+    "compare",
+    "evaluate",
+    "load",
+    "search",
+    "train",
+]

@@ -1,0 +1,117 @@
+"""What people hand to the front door, as the rest of the system takes it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cellwright.base.errors import UserError, did_you_mean, refused, shown
+from cellwright.cell import Cell
+from cellwright.cell.formats import read
+from cellwright.cell.zoo import zoo
+from cellwright.runs.recipe_text import NONE
+from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe
+from cellwright.runs.suggestion import FIRST, suggested_recipe
+
+Settings = Mapping[str, Any] | Sequence[str]
+"""`{"model.hidden": 64}`, or as a command takes them, `["model.hidden=64"]`."""
+
+TaskSource = str | Mapping[str, Any]
+"""Data by name or folder, or the table `[task]` of a recipe."""
+
+_MOST_BYTES = 2**24
+
+
+def as_cell(cell: Cell | str | Path) -> Cell:
+    """A cell, by its name in the zoo, or from a file in any of the formats.
+
+    >>> as_cell("gru").name
+    'gru'
+
+    Raises:
+        UserError: there is no such cell, or the file has none or several.
+    """
+    if isinstance(cell, Cell):
+        return cell
+    if not isinstance(cell, str | Path):
+        raise UserError(
+            f"a cell is a Cell, a name of the zoo or a file, not a {type(cell).__name__}"
+        )
+    if str(cell) in zoo:
+        return zoo[str(cell)]
+    path = Path(cell).expanduser()
+    try:
+        if not path.is_file():
+            hint = did_you_mean(str(cell), zoo)
+            raise UserError(
+                f"there is no cell {shown(str(cell))}{hint or '; cw.zoo has those with names'}, "
+                "and no file of that name"
+            )
+        with path.open("rb") as file:
+            text = file.read(_MOST_BYTES).decode("utf-8-sig", "replace")
+    except OSError as error:
+        raise refused("read", path, error) from None
+    found = list(read(text))
+    if len(found) != 1:
+        raise UserError(f"{path} has {len(found)} cells, and one is wanted")
+    return found[0]
+
+
+def overrides(settings: Settings | None, **more: Any) -> list[str]:
+    """Settings as `load_recipe` takes them; `more` are those that have a value.
+
+    >>> overrides({"model.hidden": 64, "training.clip": None}, epochs=3)
+    ['model.hidden=64', 'training.clip="none"', 'training.epochs=3']
+    """
+    if isinstance(settings, str):
+        raise UserError(f"settings are a dictionary or a list, not the word {shown(settings)}")
+    if isinstance(settings, Mapping):
+        found = [f"{key}={_written(value)}" for key, value in settings.items()]
+    else:
+        found = list(settings or ())
+    named = {"epochs": "training.epochs"}
+    found += [f"{named[key]}={_written(value)}" for key, value in more.items() if value is not None]
+    return found
+
+
+def data_and_task(task: TaskSource | None) -> tuple[str | None, list[str]]:
+    """The data that a task names, and the settings that it says beside that.
+
+    >>> data_and_task("ptb"), data_and_task({"kind": "language", "bptt": 20})
+    (('ptb', []), (None, ['task.kind="language"', 'task.bptt=20']))
+    """
+    if task is None or isinstance(task, str):
+        return task, []
+    if not isinstance(task, Mapping):
+        raise UserError(f"a task is data by name, or a dictionary, not {shown(task)}")
+    rest = [f"task.{key}={_written(value)}" for key, value in task.items() if key != "data"]
+    return task.get("data"), rest
+
+
+def training_recipe(
+    recipe: str | Path | Recipe | None, data: str | None, settings: Sequence[str], progress: Any
+) -> tuple[Recipe, bool]:
+    """The recipe that was named, or else one for this much data; and whether it was suggested."""
+    if isinstance(recipe, BaseRecipe):
+        if settings:
+            raise UserError("settings go before those of a recipe by name; this one is complete")
+        return recipe, False
+    if recipe is not None:
+        return load_recipe(recipe, settings), False
+    if any(setting.startswith("task.kind=") for setting in settings):
+        return load_recipe(FIRST, settings), True
+    return suggested_recipe(data, settings, progress), True
+
+
+def _written(value: Any) -> str:
+    """A value as TOML."""
+    if value is None:
+        return f'"{NONE}"'
+    if isinstance(value, Path):
+        value = str(value)
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        raise UserError(f"a setting is a number, a word or a list, not {shown(value)}") from None

@@ -1,0 +1,9 @@
+"""What the front door gives back: objects that say what came out, and show it in a notebook."""
+
+from cellwright.api.results.comparison import Comparison
+from cellwright.api.results.found import Found
+from cellwright.api.results.shown import Cost, Shown
+from cellwright.api.results.study_found import StudyFound
+from cellwright.api.results.trained_run import Evaluation, TrainedRun
+
+__all__ = ["Comparison", "Cost", "Evaluation", "Found", "Shown", "StudyFound", "TrainedRun"]

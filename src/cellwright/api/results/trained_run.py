@@ -1,0 +1,140 @@
+"""A training, and what its weights are worth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellwright.api.results.shown import Cost, Shown
+from cellwright.cell import Cell
+from cellwright.report.drawing import PlotError
+from cellwright.report.run_plots import Curve, picture
+from cellwright.runs.curves import curve_of
+from cellwright.runs.folder import RunFolder
+from cellwright.tasks.metric import Metric
+from cellwright.tasks.task import Part
+from cellwright.training.results import EpochRecord, Result, best_of
+
+if TYPE_CHECKING:
+    from cellwright.models.cell_model import CellModel
+
+
+@dataclass(frozen=True, repr=False)
+class TrainedRun(Shown):
+    """A training in its folder, whether or not it has ended."""
+
+    folder: RunFolder
+
+    @property
+    def path(self) -> Path:
+        """Where everything is kept."""
+        return self.folder.path
+
+    @cached_property
+    def cell(self) -> Cell:
+        """What was trained."""
+        return self.folder.cell()
+
+    @property
+    def metric(self) -> Metric:
+        """What its losses are shown as."""
+        return self.folder.info.metric
+
+    @cached_property
+    def result(self) -> Result | None:
+        """The figures, once it has ended."""
+        return self.folder.result()
+
+    @cached_property
+    def curve(self) -> tuple[EpochRecord, ...]:
+        """One record for each epoch, with losses."""
+        return curve_of(self.folder)
+
+    @property
+    def status(self) -> str:
+        """ "ok", "exploded" or "loss is nan" if it has ended; else what has become of it."""
+        return self.folder.state if self.result is None else self.result.status
+
+    @property
+    def valid(self) -> float:
+        """The metric on the validation data, at the best epoch; NaN if there is none."""
+        best = best_of(self.curve)
+        return math.nan if best is None else self.metric.value(best.valid)
+
+    @property
+    def test(self) -> float:
+        """The metric on the test data, at the epoch that validated best; NaN if there is none."""
+        best = best_of(self.curve)
+        return math.nan if best is None else self.metric.value(best.test)
+
+    @property
+    def cost(self) -> Cost:
+        """What it took."""
+        if self.result is not None:
+            found = self.result
+            return Cost(found.seconds, found.parameters, found.peak_memory)
+        if not self.curve:
+            return Cost(0.0)
+        return Cost(self.curve[-1].seconds, None, self.curve[-1].peak_memory)
+
+    @cached_property
+    def model(self) -> CellModel[Any]:
+        """The trained model, with the weights of the best epoch: a `torch.nn.Module`."""
+        from cellwright.runs.trained import load_trained
+
+        return load_trained(self.path).model.eval()
+
+    @property
+    def title(self) -> str:
+        """Cell, data, status and what came out."""
+        info = self.folder.info
+        what = f"{info.cell.name or info.cell.id} on {Path(info.data.name).name}: {self.status}"
+        if not self.curve:
+            return what
+        shown = self.metric.written
+        return f"{what}, {self.metric.name} {shown(self.valid)} valid, {shown(self.test)} test"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One for each epoch; values are the metric's."""
+        value = self.metric.value
+        return [
+            {
+                "epoch": record.epoch,
+                "train": value(record.train),
+                "valid": value(record.valid),
+                "test": value(record.test),
+                "learning_rate": record.learning_rate,
+                "seconds": record.seconds,
+            }
+            for record in self.curve
+        ]
+
+    def _picture(self) -> str | None:
+        name = self.folder.info.cell.name or self.folder.info.cell.id
+        try:
+            return picture([Curve(name, self.curve, self.metric)], "svg").decode()
+        except PlotError:
+            return None
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a run's best weights are worth on some data."""
+
+    metric: Metric
+    part: Part
+    loss: float
+    figures: Mapping[str, float]
+    epoch: int
+
+    @property
+    def value(self) -> float:
+        """The metric."""
+        return self.metric.value(self.loss)
+
+    def __str__(self) -> str:
+        return f"{self.metric.name} {self.metric.shown(self.loss)} on {self.part}"

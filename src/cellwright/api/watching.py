@@ -1,0 +1,55 @@
+"""Who is told while work goes on.
+
+`Watcher` says nothing. `cellwright.api.progress` shows work on a terminal or in a notebook, and the
+commands have watchers of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from cellwright.base.progress import Progress
+from cellwright.compare.plan import Plan
+from cellwright.runs.folder import RunFolder
+from cellwright.runs.runner import Event
+from cellwright.search.one_shot.searching import Watcher as SearchWatcher
+from cellwright.search.studies.start import Prepared
+from cellwright.trials.executors import Executor
+from cellwright.trials.store import Ledger, Store
+
+Watch = Callable[[Any], None]
+
+
+class Watcher(SearchWatcher):
+    """Told of everything; what a method gives is entered while the work goes on.
+
+    Beside these methods it has those for one-shot searches: `searching`, `searched`, `retraining`.
+    """
+
+    def note(self, text: str) -> None:
+        """Something that people should know."""
+
+    def reading(self) -> AbstractContextManager[Progress | None]:
+        """Entered while data is made ready."""
+        return nullcontext()
+
+    def training(
+        self, folder: RunFolder, resumed: bool
+    ) -> AbstractContextManager[Callable[[Event], None] | None]:
+        """Entered for a training; what it gives is called with each event."""
+        return nullcontext()
+
+    def studying(
+        self, prepared: Prepared, store: Store, executor: Executor, target: int
+    ) -> AbstractContextManager[Watch | None]:
+        """Entered for the trials of a study; what it gives is called with each event."""
+        return nullcontext()
+
+    def baseline_begins(self, prepared: Prepared, cost: Ledger) -> None:
+        """Called before the random search at the same cost."""
+
+    def comparing(self, plan: Plan, workers: int) -> AbstractContextManager[Watch | None]:
+        """Entered for the trainings of a comparison; what it gives is called with each event."""
+        return nullcontext()
