@@ -141,7 +141,7 @@ def same_as_plain(
             parameter.uniform_(-0.2, 0.2)
     plain = PlainLanguageModel(ours, plain_layer(cell, ours)).double()
     torch.manual_seed(1)
-    mean, penalty, _ = ours.loss(tokens[:-1], tokens[1:])
+    mean, penalty, _ = ours.text_loss(tokens[:-1], tokens[1:])
     (mean + penalty).backward()
     torch.manual_seed(1)
     loss, _ = plain(tokens[:-1], tokens[1:], None)

@@ -24,8 +24,11 @@ import torch
 from cellwright.cell.listings import EssListing
 from cellwright.cell.listings.supernets import Listing
 from cellwright.data import Corpus, Vocabulary
+from cellwright.models import OneLayerSettings
 from cellwright.search.gradient.search import DifferentiableSearch
 from cellwright.search.gradient.settings import DifferentiableSettings
+from cellwright.tasks.language.settings import LanguageSettings
+from cellwright.tasks.language.task import LanguageTask
 
 PLANTED = "identity"
 OTHERS = ("tanh", "relu", "sigmoid")
@@ -40,24 +43,24 @@ SHARED: dict[str, Any] = {
     "nodes": 2,
     "batch": 16,
     "evaluation_batch": 16,
-    "bptt": 12,
-    "bptt_halve": 0.0,
     "optimizer": "adam",
     "learning_rate": 3e-3,
     "weight_decay": 0.0,
     "clip": 1.0,
     "architecture_rate_intra": 2e-2,
     "architecture_rate_inter": 2e-2,
-    "model": {
-        "hidden": 8,
-        "dropout_output": 0.0,
-        "dropout_x": 0.0,
-        "dropout_hidden": 0.0,
-        "dropout_embedding": 0.0,
-        "tar": 0.0,
-        "init_range": 0.3,
-    },
 }
+MODEL = OneLayerSettings(
+    hidden=8,
+    dropout_output=0.0,
+    dropout_x=0.0,
+    dropout_hidden=0.0,
+    dropout_embedding=0.0,
+    dropout_words=0.0,
+    tar=0.0,
+    init_range=0.3,
+)
+SEGMENTS = LanguageSettings(bptt=12, bptt_spread=0.0, bptt_halve=0.0)
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,7 @@ def searched(method: str, seed: int, **changes: Any) -> Outcome:
     """One search to its end."""
     started = time.perf_counter()
     settings = DifferentiableSettings.model_validate({**SHARED, **METHODS[method], **changes})
-    search = DifferentiableSearch(circle(), settings, seed)
+    search = DifferentiableSearch(LanguageTask(circle(), SEGMENTS), MODEL, settings, seed)
     for _ in search.run():
         pass
     result = search.result()

@@ -21,7 +21,7 @@ from pathlib import Path
 import torch
 from contenders import Shape, UnequalError, parse_shape
 from measure import Timing, in_fresh_process, interleaved, peak_memory, timed
-from search_step import CONTENDERS, Ours, Plain, same_as_plain, settings_of, text_of
+from search_step import CONTENDERS, Ours, Plain, same_as_plain, setup_of, text_of
 
 from cellwright.data import Corpus
 from cellwright.engine import native_backend
@@ -36,8 +36,8 @@ SPEEDUP_WANTED, MEMORY_WANTED = 2.5, 3.0  # at SHAPE
 
 def contender(name: str, corpus: Corpus, shape: Shape, nodes: int) -> Ours | Plain:
     """In the middle of its search: `step` goes on by one segment."""
-    settings = settings_of(shape, nodes)
-    return Ours(corpus, settings) if name == "ours" else Plain(corpus, settings)
+    setup = setup_of(corpus, shape, nodes)
+    return Ours(setup) if name == "ours" else Plain(setup)
 
 
 def measured(options: argparse.Namespace, corpus: Corpus) -> dict[str, Timing]:

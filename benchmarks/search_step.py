@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -22,12 +22,14 @@ from training_step import running_text
 
 from cellwright.data import Corpus, Vocabulary, load
 from cellwright.data.sources import is_here
-from cellwright.models import detach_state
-from cellwright.search.gradient.reading import Texts
+from cellwright.models.cell_model import detached
+from cellwright.models.language_model import TextBatch
+from cellwright.models.settings import OneLayerSettings
 from cellwright.search.gradient.records import SearchEpoch
 from cellwright.search.gradient.search import DifferentiableSearch
 from cellwright.search.gradient.settings import DifferentiableSettings
-from cellwright.tasks.language.segments import even_segments
+from cellwright.search.one_shot.recipes import load_search_recipe
+from cellwright.tasks.language.task import LanguageTask
 
 CONTENDERS = ("ours", "plain")
 """The search itself, and the same steps of the same supernet as DARTS' code writes them."""
@@ -46,23 +48,43 @@ def text_of(shape: Shape, words: int | None) -> Corpus:
     return Corpus(text.name, "memory", tokens, tokens, tokens, vocabulary, {}, {})
 
 
-def settings_of(shape: Shape, nodes: int, **model: Any) -> DifferentiableSettings:
+class Setup(NamedTuple):
+    """All that decides a search but its seed."""
+
+    task: LanguageTask
+    model: OneLayerSettings
+    settings: DifferentiableSettings
+
+    def search(self, seed: int, backend: str = "auto") -> DifferentiableSearch:
+        """A search before its first step."""
+        return DifferentiableSearch(self.task, self.model, self.settings, seed, backend)
+
+
+def setup_of(corpus: Corpus, shape: Shape, nodes: int, **model: Any) -> Setup:
     """DARTS' search on PTB, in segments of one length."""
-    values = {"nodes": nodes, "batch": shape.batch, "bptt": shape.steps, "bptt_halve": 0.0}
-    model = {"hidden": shape.hidden, **model}
-    return DifferentiableSettings.model_validate({"kind": "darts", **values, "model": model})
+    values = {
+        "search.nodes": nodes,
+        "search.batch": shape.batch,
+        "task.bptt": shape.steps,
+        "task.bptt_shortest": 1,
+        "task.bptt_halve": 0.0,
+        "model.hidden": shape.hidden,
+        **{f"model.{name}": value for name, value in model.items()},
+    }
+    recipe = load_search_recipe("darts-ptb", [f"{key}={value}" for key, value in values.items()])
+    return Setup(LanguageTask(corpus, recipe.task), recipe.model, recipe.search)
 
 
 class Ours:
     """Our search; `step` is a step of the architecture and one of the weights."""
 
-    def __init__(self, corpus: Corpus, settings: DifferentiableSettings) -> None:
-        self._events = self._endless(corpus, settings)
+    def __init__(self, setup: Setup) -> None:
+        self._events = self._endless(setup)
 
     @staticmethod
-    def _endless(corpus: Corpus, settings: DifferentiableSettings) -> Iterator[Any]:
+    def _endless(setup: Setup) -> Iterator[Any]:
         for seed in itertools.count():  # a search that ends, or diverges, is followed by another
-            yield from DifferentiableSearch(corpus, settings, seed).run()
+            yield from setup.search(seed).run()
 
     def step(self) -> float:
         """Do it; the loss of the weights. What comes after an epoch is no part of a step."""
@@ -73,11 +95,9 @@ class Ours:
 class Plain:
     """DARTS' search as its code does it: first order, all gradients in both steps."""
 
-    def __init__(self, corpus: Corpus, settings: DifferentiableSettings) -> None:
-        self._settings = settings
-        self.model, self._alpha, self._weights = plain_model(
-            DifferentiableSearch(corpus, settings, seed=0)
-        )
+    def __init__(self, setup: Setup) -> None:
+        self._settings = settings = setup.settings
+        self.model, self._alpha, self._weights = plain_model(setup.search(seed=0))
         self._sgd = torch.optim.SGD(
             self._weights, lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
@@ -86,9 +106,8 @@ class Plain:
             lr=settings.architecture_rate_intra,
             weight_decay=settings.architecture_decay,
         )
-        texts = Texts.of(corpus, settings)
-        self._train = segments(texts.weights, settings.bptt)
-        self._valid = segments(texts.architecture, settings.bptt)
+        self._train = segments(setup.task.ordered("train", settings.batch))
+        self._valid = segments(setup.task.ordered("valid", settings.batch))
         self._states: dict[str, Any] = {ARCHITECTURE: None, WEIGHTS: None}
 
     def step(self) -> float:
@@ -107,16 +126,16 @@ class Plain:
     def _loss(self, what: str, text: tuple[Tensor, Tensor]) -> Tensor:
         state = self._states[what]
         loss, state = self.model(*text, state, penalty=what == WEIGHTS)
-        self._states[what] = detach_state(state)
+        self._states[what] = detached(state)
         return loss
 
 
-def segments(text: Any, length: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Words and those that follow them, from the start once done."""
-    rows = torch.from_numpy(np.ascontiguousarray(text).astype(np.int64))
-    whole = [s for s in even_segments(len(rows), length) if s.length == length]
-    for start, length in itertools.cycle(whole):
-        yield rows[start : start + length], rows[start + 1 : start + 1 + length]
+def segments(batches: Sequence[TextBatch]) -> Iterator[tuple[Tensor, Tensor]]:
+    """Words and those that follow them, from the start once done; a shorter rest is left out."""
+    whole = len(batches) - (len(batches[-1].tokens) < len(batches[0].tokens))
+    for number in itertools.cycle(range(whole)):
+        batch = batches[number]
+        yield batch.tokens, batch.targets
 
 
 def plain_model(
@@ -126,7 +145,8 @@ def plain_model(
     settings = search.settings
     alpha = nn.Parameter(torch.cat([v.detach() for v in search.variables.intra.values()]))
     loop = DartsSupernetLoop(search.model.recurrent, settings.nodes, settings.operations)
-    model = PlainLanguageModel(search.model, LoopLayer(loop, settings.model, alpha))
+    layer = LoopLayer(loop, search.model.settings, alpha)
+    model = PlainLanguageModel(search.model, layer)
     return model, alpha, [p for p in model.parameters() if p is not alpha]
 
 
@@ -146,34 +166,28 @@ def same_as_plain(corpus: Corpus, shape: Shape, nodes: int) -> float:
     none = {**NO_DROPOUT, "tar": 1.0}
     light = {**none, **dict.fromkeys(("dropout_x", "dropout_hidden", "dropout_output"), 0.2)}
     few = Shape(min(shape.steps, 4), 4, shape.hidden)
-    _difference(corpus, settings_of(few, nodes, **none), "torch", torch.float64, 1e-9)
+    _difference(setup_of(corpus, few, nodes, **none), "torch", torch.float64, 1e-9)
     single = [
-        _difference(corpus, settings_of(few, nodes, **model), "native", torch.float32, 1e-4)
+        _difference(setup_of(corpus, few, nodes, **model), "native", torch.float32, 1e-4)
         for model in (none, light)
     ]
     return max(single)
 
 
-def _difference(
-    corpus: Corpus,
-    settings: DifferentiableSettings,
-    backend: str,
-    dtype: torch.dtype,
-    tolerance: float,
-) -> float:
-    search = DifferentiableSearch(corpus, settings, seed=0, backend=backend)
+def _difference(setup: Setup, backend: str, dtype: torch.dtype, tolerance: float) -> float:
+    search = setup.search(seed=0, backend=backend)
     with torch.no_grad():  # so large that every term shows
         for parameter in (*search.model.parameters(), *search.variables.parameters()):
             parameter.uniform_(-0.2, 0.2)
     plain = plain_model(search)[0].double()
     ours, variables = search.model.to(dtype), search.variables.to(dtype)
-    text = next(segments(Texts.of(corpus, settings).weights, settings.bptt))
+    text = next(segments(setup.task.ordered("train", setup.settings.batch)))
     worst = 0.0
     for what in (ARCHITECTURE, WEIGHTS):
         ours.zero_grad()
         variables.zero_grad()
         torch.manual_seed(1)
-        mean, penalty, _ = ours.loss(*text, theta=variables.theta())
+        mean, penalty, _ = ours.text_loss(*text, theta=variables.theta())
         total = mean + penalty if what == WEIGHTS else mean
         total.backward()
         plain.zero_grad()

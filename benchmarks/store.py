@@ -29,7 +29,7 @@ sys.path.insert(0, str(HERE))
 from sqlalchemy import Connection, insert, update  # noqa: E402
 
 import cellwright as cw  # noqa: E402
-from cellwright.search.blackbox.ask_tell import Method, Trial, run  # noqa: E402
+from cellwright.search.blackbox.ask_tell import Method, run  # noqa: E402
 from cellwright.search.blackbox.methods import method  # noqa: E402
 from cellwright.spaces import Enas  # noqa: E402
 from cellwright.trials.executors import (  # noqa: E402
@@ -39,6 +39,7 @@ from cellwright.trials.executors import (  # noqa: E402
     LocalProcesses,
     RayCluster,
 )
+from cellwright.trials.outcome import Outcome  # noqa: E402
 from cellwright.trials.store import (  # noqa: E402
     Store,
     best_trials,
@@ -53,7 +54,7 @@ from cellwright.trials.store import (  # noqa: E402
 )
 from cellwright.trials.store.tables import attempts, cells, curves, studies, trials  # noqa: E402
 from cellwright.trials.study import run_study  # noqa: E402
-from cellwright.trials.outcome import Outcome  # noqa: E402
+from cellwright.trials.trial import Trial  # noqa: E402
 
 STORED = 100_000
 EPOCHS = 20
@@ -78,9 +79,7 @@ def study(store: Store, executor: Executor, count: int, name: str, steps: int = 
     call = Call("store:evaluate", {"steps": steps})
 
     def go(trials: int) -> None:
-        run_study(
-            store, name, evolution(), call, executor, trials=trials, read_outcome=Outcome.from_json
-        )
+        run_study(store, name, evolution(), call, executor, trials=trials)
 
     go(max(2, executor.slots))  # so that the workers are there, and all modules imported
     begun = time.perf_counter()

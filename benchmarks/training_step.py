@@ -15,7 +15,8 @@ from torch import Tensor, nn
 import cellwright as cw
 from cellwright.data import batchify, load
 from cellwright.data.sources import is_here
-from cellwright.models import OneLayerSettings, build_language_model, detach_state
+from cellwright.models import OneLayerSettings, build_language_model
+from cellwright.models.cell_model import detached
 from cellwright.models.one_layer import OneLayer
 
 CONTENDERS = ("ours", "plain", "nn.LSTM")
@@ -73,7 +74,7 @@ class Training:
         self._state: Any = None
 
     def _ours(self, tokens: Tensor, targets: Tensor, state: Any) -> tuple[Tensor, Any]:
-        mean, penalty, state = self.model.loss(tokens, targets, state)
+        mean, penalty, state = self.model.text_loss(tokens, targets, state)
         return mean + penalty, state
 
     def step(self) -> float:
@@ -81,7 +82,7 @@ class Training:
         tokens, targets = next(self._segments)
         self._optimizer.zero_grad(set_to_none=True)
         loss, state = self._objective(tokens, targets, self._state)
-        self._state = detach_state(state)
+        self._state = detached(state)
         loss.backward()
         nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
         self._optimizer.step()

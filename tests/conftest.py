@@ -30,3 +30,30 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CELLWRIGHT_CACHE", str(folder))
         yield
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory: pytest.TempPathFactory):
+    """A small corpus: sentences of a made-up language in which the next word is easy to guess."""
+    import numpy as np
+
+    from cellwright import data
+
+    folder = tmp_path_factory.mktemp("corpus")
+    rng = np.random.default_rng(0)
+    words = [f"w{i}" for i in range(25)]
+    for part, lines in (("train", 60), ("valid", 12), ("test", 12)):
+        text = []
+        for _ in range(lines):
+            at = int(rng.integers(25))
+            text.append(" ".join(words[(at + 3 * step) % 25] for step in range(9)))
+        (folder / f"{part}.txt").write_text("\n".join(text) + "\n")
+    return data.load(str(folder))
+
+
+@pytest.fixture(scope="session")
+def text_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a few hundred words of train, valid and test text."""
+    from runs.support import write_corpus
+
+    return write_corpus(tmp_path_factory.mktemp("texts") / "small")

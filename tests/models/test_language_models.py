@@ -22,9 +22,19 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from cellwright.cell.listings.supernets import darts_supernet, ess_supernet
 from cellwright.cell.zoo import zoo
 from cellwright.engine import native_backend
-from cellwright.models import build_language_model, detach_state
+from cellwright.models import build_language_model
+from cellwright.models.cell_model import detached
+from cellwright.models.language_model import TextBatch
 
 needs_core = pytest.mark.skipif(not native_backend.available(), reason="the core is not built")
+
+
+def with_large_weights(model):
+    """Weights so large that a state matters."""
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(8)
+    return model
 
 
 # -- what they compute ---------------------------------------------------------------------
@@ -38,7 +48,7 @@ def test_shapes_and_a_gradient_for_every_parameter(kind, cell):
     width = SETTINGS[kind].hidden if kind == "one-layer" else SETTINGS[kind].embedding
     raw, dropped, _ = model(tokens)
     assert raw.shape == dropped.shape == (9, 5, width)
-    mean, penalty, state = model.loss(tokens, targets, model.zero_state(5))
+    mean, penalty, state = model.text_loss(tokens, targets, model.zero_state(5))
     assert mean.shape == penalty.shape == ()
     assert mean.item() == pytest.approx(math.log(WORDS), rel=0.1)
     (mean + penalty).backward()
@@ -48,8 +58,7 @@ def test_shapes_and_a_gradient_for_every_parameter(kind, cell):
     zeros = tensors(model.zero_state(5))
     assert [tuple(t.shape) for t in tensors(state)] == [tuple(t.shape) for t in zeros]
     assert all(t.requires_grad for t in tensors(state))
-    assert not any(t.requires_grad for t in tensors(detach_state(state)))
-    assert not any(t.requires_grad for t in tensors(model.detach_state(state)))
+    assert not any(t.requires_grad for t in tensors(detached(state)))
 
 
 @both
@@ -60,7 +69,7 @@ def test_loss_is_that_of_plain_logits(kind, cell):
     expected = F.cross_entropy(
         logits(model, model(tokens).dropped).flatten(0, 1), targets.flatten(), reduction="none"
     ).view(9, 5)
-    mean, penalty, _ = model.loss(tokens, targets)
+    mean, penalty, _ = model.text_loss(tokens, targets)
     assert mean.item() == pytest.approx(expected.mean().item(), rel=1e-5)
     assert penalty.item() == 0
     losses, _ = model.token_losses(tokens, targets)
@@ -75,7 +84,7 @@ def test_loss_and_penalty_in_training_by_hand(kind):
     torch.manual_seed(7)
     raw, dropped, _ = model(tokens)
     torch.manual_seed(7)
-    mean, penalty, _ = model.loss(tokens, targets)
+    mean, penalty, _ = model.text_loss(tokens, targets)
     expected = F.cross_entropy(logits(model, dropped).flatten(0, 1), targets.flatten())
     assert mean.item() == pytest.approx(expected.item(), rel=1e-5)
     squares = sum(v.item() ** 2 for v in dropped.flatten())
@@ -88,21 +97,34 @@ def test_loss_and_penalty_in_training_by_hand(kind):
 
 
 @both
+def test_a_batch_is_words_and_what_comes_after_each(kind):
+    model = with_large_weights(model_of(kind).eval())
+    tokens, targets = text()
+    batch = TextBatch(tokens, targets, 9)
+    state = model.begin(batch)
+    assert all(not bool(part.any()) and part.shape[-2] == 5 for part in tensors(state))
+    one, other = model.loss(batch, state), model.text_loss(tokens, targets)
+    assert torch.equal(one.mean, other.mean)
+    for mine, its in zip(tensors(one.carried), tensors(other.carried), strict=True):
+        assert torch.equal(mine, its)
+    assert model.loss(batch, one.carried).mean != one.mean
+    assert batch.size == 45
+    assert (batch.rate(20.0), TextBatch(tokens, targets, 36).rate(20.0)) == (20.0, 5.0)
+
+
+@both
 def test_one_step_has_no_temporal_penalty(kind):
     torch.manual_seed(0)
     settings = SETTINGS[kind].model_copy(update={"ar": 0.0, "tar": 1.0})
     model = build_language_model(settings, zoo["gru"], WORDS)
-    assert model.loss(*text(steps=1)).penalty.item() == 0
-    assert model.loss(*text(steps=2)).penalty.item() > 0
+    assert model.text_loss(*text(steps=1)).penalty.item() == 0
+    assert model.text_loss(*text(steps=2)).penalty.item() > 0
 
 
 @both
 @every_cell
 def test_two_halves_are_the_whole(kind, cell):
-    model = model_of(kind, CELLS[cell]).eval()
-    with torch.no_grad():  # weights so large that a state matters
-        for parameter in model.parameters():
-            parameter.mul_(8)
+    model = with_large_weights(model_of(kind, CELLS[cell]).eval())
     tokens, targets = text(steps=11)
     whole, end = model.token_losses(tokens, targets)
     first, state = model.token_losses(tokens[:4], targets[:4], model.zero_state(5))
@@ -120,7 +142,7 @@ def test_supernets_pass_theta_to_every_layer(kind, supernet):
     model = model_of(kind, supernet.cell)
     tokens, targets = text()
     theta, leaves = thetas(supernet)
-    mean, penalty, state = model.loss(tokens, targets, theta=theta)
+    mean, penalty, state = model.text_loss(tokens, targets, theta=theta)
     (mean + penalty).backward()
     assert bool(leaves.grad.any())
     model.eval()
@@ -145,7 +167,7 @@ def test_a_seed_decides_every_bit_for_any_number_of_threads(kind):
         losses = []
         for step in range(3):
             optimizer.zero_grad()
-            mean, penalty, state = model.loss(*text(seed=step), detach_state(state))
+            mean, penalty, state = model.text_loss(*text(seed=step), detached(state))
             (mean + penalty).backward()
             optimizer.step()
             losses.append((mean.item(), penalty.item()))
@@ -182,7 +204,7 @@ class Products(TorchDispatchMode):
 def test_all_products_are_the_engines(kind, cell):
     model = model_of(kind, CELLS[cell])
     with Products() as products:
-        mean, penalty, state = model.loss(*text())
+        mean, penalty, state = model.text_loss(*text())
         (mean + penalty).backward()
-        model.token_losses(*text(), detach_state(state))
+        model.token_losses(*text(), detached(state))
     assert products.found == set()

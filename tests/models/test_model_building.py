@@ -1,11 +1,14 @@
 """How the two language models are built, where they drop, and what they refuse."""
 
 import math
+from dataclasses import replace
+from itertools import combinations
 
 import pytest
 import torch
 from model_cases import ADDS_X, SETTINGS, WINDOW, WORDS, both, model_of, text
 
+from cellwright.cell import Cell
 from cellwright.cell.listings.supernets import darts_supernet, ess_supernet
 from cellwright.cell.zoo import zoo
 from cellwright.engine import Recurrent, WeightBank
@@ -65,7 +68,7 @@ def test_awd_has_any_number_of_layers(layers, widths):
     assert [(part.input_size, part.hidden_size) for part in parts] == widths
     projected = [part.projection is not None for part in parts]
     assert projected == [width != hidden for width, hidden in widths]
-    assert math.isfinite(model.loss(*text()).cross_entropy.item())
+    assert math.isfinite(model.text_loss(*text()).mean.item())
 
 
 SHARED = ess_supernet(2, 1).cell
@@ -85,29 +88,84 @@ def test_cells_share_a_bank(kind):
     assert 0.4 < max(p.abs().max().item() for p in cells) <= 0.5
 
 
-def test_a_model_around_another_cell_learns_the_same_weights():
+def recurrent(model):
+    return [part for part in model.modules() if isinstance(part, Recurrent)]
+
+
+@both
+def test_a_model_around_another_cell_learns_the_same_weights(kind):
+    """In every layer; what the other cell does not read has no gradient."""
     bank = WeightBank()
-    one = build_language_model(OneLayerSettings(hidden=16), SHARED, WORDS, bank=bank)
+    one = build_language_model(SETTINGS[kind], SHARED, WORDS, bank=bank)
+    known, in_bank = dict(one.named_parameters()), {id(p) for p in bank.parameters()}
     other = one.around(FEWER, bank)
-    known = dict(one.named_parameters())
+    assert type(other) is type(one)
+    assert dict(other.named_parameters()).keys() == known.keys()
     assert all(parameter is known[name] for name, parameter in other.named_parameters())
-    assert (one.recurrent.cell, other.recurrent.cell) == (SHARED, FEWER)
-    assert (other.recurrent.input_dropout, other.recurrent.hidden_dropout) == (0.75, 0.25)
+    assert {id(p) for p in bank.parameters()} == in_bank  # nothing new was made
+    assert len(known) == len(in_bank) + 2  # embeddings, and the decoder's bias
+    for mine, its in zip(recurrent(one), recurrent(other), strict=True):
+        assert (mine.cell, its.cell) == (SHARED, FEWER)
+        for what in ("input_size", "hidden_size", "backend", "training", "init_range"):
+            assert getattr(mine, what) == getattr(its, what)
+        for what in ("input_dropout", "hidden_dropout", "weight_dropout"):
+            assert getattr(mine, what) == getattr(its, what)
     theta = {"theta_1_0": torch.full((5,), 0.2)}
-    other.loss(*text(), theta=theta).cross_entropy.backward()
-    idle = {name.split(".")[-1] for name, p in known.items() if p.grad is None}
-    assert idle == {"f_1_w", "g_1_w", "w_1"}
+    other.text_loss(*text(), theta=theta).mean.backward()
+    idle = [name.split(".")[-1] for name, p in known.items() if p.grad is None]
+    assert sorted(idle) == sorted(["f_1_w", "g_1_w", "w_1"] * len(recurrent(one)))
+
+
+@both
+def test_a_model_around_the_same_cell_computes_the_same(kind):
+    bank = WeightBank()
+    one = build_language_model(SETTINGS[kind], FEWER, WORDS, bank=bank)
+    other = one.around(FEWER, bank)
+    theta = {"theta_1_0": torch.linspace(0.1, 0.3, 5)}
+    found = []
+    for model in (one, other):
+        torch.manual_seed(5)  # with the same dropouts, too
+        found.append(model.text_loss(*text(), theta=theta))
+    assert torch.equal(found[0].mean, found[1].mean)
+    assert torch.equal(found[0].penalty, found[1].penalty)
+    assert not any(layer.training for layer in recurrent(one.eval().around(FEWER, bank)))
+
+
+def test_each_layer_has_its_own_part_of_the_bank():
+    bank = WeightBank()
+    settings = AwdSettings(embedding=16, hidden=16, layers=3)  # so that sizes would not tell
+    model = build_language_model(settings, SHARED, WORDS, bank=bank)
+    keys = {"f_1_w", "g_1_w", "w_in_x", "w_in_h", "w_0", "w_1"}
+    assert {name for name, _ in bank.named_parameters()} == {
+        f"recurrent{layer}.layer0.{key}" for layer in range(3) for key in keys
+    }
+    weights = [{id(p) for p in layer.parameters()} for layer in model.recurrent]
+    assert all(one.isdisjoint(other) for one, other in combinations(weights, 2))
+    around = model.around(FEWER, bank)
+    assert [{id(p) for p in layer.parameters()} for layer in around.recurrent] == weights
+
+
+def test_projections_are_shared_as_well():
+    """A cell that uses x outside of products, in layers whose width changes."""
+    linear, *rest = ADDS_X.nodes
+    keyed = Cell([replace(linear, keys=("k_x", "k_h")), *rest], ADDS_X.states)
+    bank = WeightBank()
+    settings = AwdSettings(embedding=8, hidden=12, layers=2)
+    model = build_language_model(settings, keyed, WORDS, bank=bank)
+    other = model.around(keyed, bank)
+    for mine, its in zip(model.recurrent, other.recurrent, strict=True):
+        assert mine.projection is not None
+        assert its.projection is mine.projection
 
 
 def test_papers_sizes():
-    def recurrent(settings: OneLayerSettings | AwdSettings) -> list[Recurrent]:
-        model = build_language_model(settings, zoo["lstm"], 10)
-        return [part for part in model.modules() if isinstance(part, Recurrent)]
+    def layers(settings: OneLayerSettings | AwdSettings) -> list[Recurrent]:
+        return recurrent(build_language_model(settings, zoo["lstm"], 10))
 
-    [one] = recurrent(OneLayerSettings())
+    [one] = layers(OneLayerSettings())
     assert (one.input_size, one.hidden_size) == (850, 850)
     assert (one.input_dropout, one.hidden_dropout, one.weight_dropout) == (0.75, 0.25, 0)
-    three = recurrent(AwdSettings())
+    three = layers(AwdSettings())
     assert [(r.input_size, r.hidden_size) for r in three] == [(400, 600), (600, 600), (600, 400)]
     assert {(r.input_dropout, r.hidden_dropout, r.weight_dropout) for r in three} == {(0, 0, 0.1)}
 
@@ -195,9 +253,9 @@ def test_bad_input_is_named():
     with pytest.raises(ValueError, match="a token is outside of the 60 words"):
         model(tokens + WORDS)
     with pytest.raises(ValueError, match=r"targets must have the shape of tokens, \(9, 5\)"):
-        model.loss(tokens, targets.t())
+        model.text_loss(tokens, targets.t())
     with pytest.raises(ValueError, match="a target is outside of the 60 words"):
-        model.loss(tokens, targets - WORDS)
+        model.text_loss(tokens, targets - WORDS)
     with pytest.raises(ValueError, match="a tuple of 3 parts"):
         model(tokens, torch.zeros(1, 5, 24))
     with pytest.raises(ValueError, match="vocabulary_size must be greater than zero"):

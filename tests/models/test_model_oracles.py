@@ -61,7 +61,7 @@ def test_loss_and_gradients(settings, sizes):
     for layer, lstm in zip(layers, plain.layers, strict=True):
         layer.load_state_dict(named(parameters(lstm)))
     tokens = torch.randint(WORDS, (10, 6))
-    mean, penalty, _ = model.loss(tokens[:-1], tokens[1:])
+    mean, penalty, _ = model.text_loss(tokens[:-1], tokens[1:])
     (mean + penalty).backward()
     expected = plain(tokens[:-1], tokens[1:])
     sum(expected).backward()

@@ -45,8 +45,8 @@ def test_a_plain_model_that_computes_something_else_is_found(
 
 def test_both_go_the_same_way_without_dropout() -> None:
     """Whole steps, optimizers included."""
-    settings = search_step.settings_of(SHAPE, 2, **NO_DROPOUT)
-    ours, plain = search_step.Ours(TEXT, settings), search_step.Plain(TEXT, settings)
+    setup = search_step.setup_of(TEXT, SHAPE, 2, **NO_DROPOUT)
+    ours, plain = search_step.Ours(setup), search_step.Plain(setup)
     for _ in range(3):
         assert ours.step() == pytest.approx(plain.step(), rel=1e-3)
 

@@ -115,13 +115,14 @@ def test_the_losses_of_a_model_are_those_of_its_words(corpus):
     from cellwright import zoo
     from cellwright.data import batchify
     from cellwright.models import OneLayerSettings, build_language_model
-    from cellwright.tasks.language.measuring import segment_losses, text_losses
+    from cellwright.tasks.language.measuring import segment_losses
+    from cellwright.tasks.language.task import segments_of
 
     vocabulary = corpus.vocabulary
     model = build_language_model(OneLayerSettings(hidden=6), zoo["gru"], len(vocabulary))
-    text = batchify(corpus.valid, 2)
-    words = word_losses(segment_losses(model, text, 5), vocabulary)
-    losses = text_losses(model, text, 5)
+    text, segments = batchify(corpus.valid, 2), segments_of(corpus.valid, 2, 5)
+    words = word_losses(segment_losses(model, segments), vocabulary)
+    losses = np.concatenate([part.losses for part in segment_losses(model, segments)])
     for word in range(len(vocabulary)):
         here = text[1:] == word
         assert words.counts[word] == here.sum()

@@ -1,4 +1,4 @@
-"""Clipping against torch's, and where torch's gives up."""
+"""Clipping against torch's, and where torch's gives up; and the step that follows."""
 
 import math
 
@@ -6,42 +6,56 @@ import pytest
 import torch
 from torch import nn
 
-from cellwright.training.clipping import clip_gradients
+from cellwright.training.clipping import gradient_norm, share_within
+from cellwright.training.optimizers import descend
 
 
-def parameters(*gradients):
-    found = []
-    for gradient in gradients:
-        parameter = nn.Parameter(torch.zeros(len(gradient)))
-        parameter.grad = torch.tensor(gradient)
-        found.append(parameter)
-    return found
+def gradients(*values):
+    return [torch.tensor(value) for value in values]
+
+
+def clipped(found, most):
+    """Where a step of SGD with rate 1 leaves weights of zero, turned round."""
+    weights = [nn.Parameter(torch.zeros(len(gradient))) for gradient in found]
+    norm = gradient_norm(found)
+    descend(torch.optim.SGD(weights), weights, found, rate=1.0, share=share_within(norm, most))
+    return [-weight.detach() for weight in weights]
 
 
 @pytest.mark.parametrize("most", [0.25, 4.9, 5.1, 100.0])
 def test_as_torch(most):
-    ours, theirs = parameters([3.0, 0.0], [-4.0]), parameters([3.0, 0.0], [-4.0])
-    assert clip_gradients(ours, most) == pytest.approx(5.0)
+    assert gradient_norm(gradients([3.0, 0.0], [-4.0])) == pytest.approx(5.0)
+    theirs = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1))]
+    for parameter, gradient in zip(theirs, gradients([3.0, 0.0], [-4.0]), strict=True):
+        parameter.grad = gradient
     nn.utils.clip_grad_norm_(theirs, most)
-    for one, other in zip(ours, theirs, strict=True):
-        assert torch.allclose(one.grad, other.grad, atol=1e-5)
+    for one, other in zip(clipped(gradients([3.0, 0.0], [-4.0]), most), theirs, strict=True):
+        assert torch.allclose(one, other.grad, atol=1e-5)
 
 
 def test_no_limit_and_no_gradients():
-    ours = parameters([3.0, -4.0])
-    assert clip_gradients(ours, None) == pytest.approx(5.0)
-    assert ours[0].grad.tolist() == [3.0, -4.0]
-    assert clip_gradients([nn.Parameter(torch.zeros(2))], 1.0) == 0.0
+    assert [part.tolist() for part in clipped(gradients([3.0, -4.0]), None)] == [[3.0, -4.0]]
+    assert gradient_norm([]) == 0.0
 
 
 def test_squares_beyond_single_precision():
-    ours = parameters([3e30], [-4e30, 0.0])
-    assert clip_gradients(ours, 0.25) == pytest.approx(5e30)
-    assert torch.allclose(ours[0].grad, torch.tensor([0.15]))
-    assert torch.allclose(ours[1].grad, torch.tensor([-0.2, 0.0]))
+    large = gradients([3e30], [-4e30, 0.0])
+    assert gradient_norm(large) == pytest.approx(5e30)
+    one, other = clipped(large, 0.25)
+    assert torch.allclose(one, torch.tensor([0.15]))
+    assert torch.allclose(other, torch.tensor([-0.2, 0.0]))
 
 
 @pytest.mark.parametrize("bad", [math.inf, math.nan])
 def test_infinite_gradients_are_told(bad):
-    norm = clip_gradients(parameters([1.0, bad]), 0.25)
-    assert not math.isfinite(norm)
+    assert not math.isfinite(gradient_norm(gradients([1.0, bad], [3e30])))
+
+
+def test_a_parameter_without_gradient_stays():
+    """Weight decay does not move it either, and the next step knows nothing of this one."""
+    weights = [nn.Parameter(torch.ones(2)), nn.Parameter(torch.ones(2))]
+    optimizer = torch.optim.SGD(weights, lr=9.0, weight_decay=0.5)
+    descend(optimizer, weights, [torch.ones(2), None], rate=0.1, share=0.5)
+    assert weights[0].tolist() == pytest.approx([1 - 0.1 * (0.5 + 0.5)] * 2)
+    assert weights[1].tolist() == [1.0, 1.0]
+    assert all(weight.grad is None for weight in weights)

@@ -1,25 +1,21 @@
-"""What a user can rely on when a language model is trained."""
+"""What a user can rely on when a model is trained."""
 
 import copy
 import json
 import math
-from itertools import pairwise
 
-import numpy as np
 import pytest
 import torch
-from training_support import MODEL, settings
+from training_support import MODEL, language_task, settings
 
 import cellwright as cw
 from cellwright.base.seeds import seeded
 from cellwright.data import DataError, batchify
 from cellwright.models import AwdSettings
-from cellwright.models.language_model import detach_state
-from cellwright.tasks.language.segments import even_segments, training_segments
 from cellwright.training.averaging import Average, should_average
 from cellwright.training.results import EpochDone, StepDone
 from cellwright.training.snapshots import Snapshot
-from cellwright.training.training import LanguageModelling, Training, text_losses
+from cellwright.training.training import Training
 
 AVERAGED = {"average_after": 1}
 AWD = AwdSettings(embedding=8, hidden=10, layers=2)
@@ -35,7 +31,12 @@ def _average_soon(monkeypatch):
 
 
 def new_training(corpus, cell="gru", model=MODEL, seed=3, **changes):
-    return Training(cw.zoo[cell], corpus, model, settings(**changes), seed)
+    return Training(cw.zoo[cell], language_task(corpus), model, settings(**changes), seed)
+
+
+def valid_loss(model, corpus):
+    task = language_task(corpus)
+    return task.measure(model, task.ordered("valid", 2)).loss
 
 
 def finish(training):
@@ -125,7 +126,7 @@ def test_seeds_differ_and_the_callers_generator_is_left_alone(corpus):
 
 def test_it_learns(corpus):
     start = new_training(corpus)
-    untrained = float(np.mean(text_losses(start.model, batchify(corpus.valid, 2), 12)))
+    untrained = valid_loss(start.model, corpus)
     result = finish(new_training(corpus, epochs=12)).result()
     assert result.status == "ok"
     assert len(result.curve) == 12
@@ -133,28 +134,25 @@ def test_it_learns(corpus):
     assert result.valid == min(record.valid for record in result.curve)
     assert result.test == result.curve[result.best_epoch - 1].test
     assert result.parameters == sum(p.numel() for p in start.model.parameters())
-    assert result.perplexity == pytest.approx(math.exp(result.valid))
 
 
 def test_one_step_by_hand(corpus):
     training = new_training(corpus, learning_rate=3.0, weight_decay=1e-3, clip=0.1)
     by_hand = copy.deepcopy(training.model)
-    rows = batchify(corpus.train, 4)
-    segment = training_segments(len(rows), training.settings, 3, 0)[0]
-    text = torch.from_numpy(np.array(rows[: segment.length + 1], dtype=np.int64))
+    batch = training.task.batches("train", 4, 3, 0)[0]
     by_hand.train()
     with seeded(3, "dropout", 0, 0):
-        loss = by_hand.loss(text[:-1], text[1:], by_hand.zero_state(4))
-    (loss.cross_entropy + loss.penalty).backward()
+        loss = by_hand.text_loss(batch.tokens, batch.targets, by_hand.zero_state(4))
+    (loss.mean + loss.penalty).backward()
     norm = math.sqrt(sum(float(p.grad.double().square().sum()) for p in by_hand.parameters()))
     assert norm > 0.1
-    rate = 3.0 * segment.length / 12
+    rate = 3.0 * len(batch.tokens) / 12
     with torch.no_grad():
         for p in by_hand.parameters():
             p -= rate * (p.grad * 0.1 / norm + 1e-3 * p)
     event = next(training.run())
     assert isinstance(event, StepDone)
-    assert event.loss == pytest.approx(float(loss.cross_entropy.detach()))
+    assert event.loss == pytest.approx(float(loss.mean.detach()))
     assert event.learning_rate == pytest.approx(rate)
     for ours, wanted in zip(training.model.parameters(), by_hand.parameters(), strict=True):
         assert torch.allclose(ours, wanted, atol=1e-6)
@@ -167,42 +165,12 @@ def test_events_tell_the_whole_story(corpus):
     steps = [event for event in events if isinstance(event, StepDone)]
     assert [event.record for event in epochs] == list(training.result().curve)
     rows = len(batchify(corpus.train, 4))
-    assert sum(event.tokens for event in steps if event.epoch == 1) == (rows - 1) * 4
+    assert sum(event.size for event in steps if event.epoch == 1) == (rows - 1) * 4
     first = [event for event in steps if event.epoch == 1]
     assert [event.step for event in first] == list(range(1, first[0].steps + 1))
-    mean = sum(e.loss * e.tokens for e in first) / sum(e.tokens for e in first)
+    mean = sum(e.loss * e.size for e in first) / sum(e.size for e in first)
     assert epochs[0].record.train == pytest.approx(mean)
     assert epochs[0].best
-
-
-def test_segments_cover_the_text_once():
-    plan = settings(bptt=35, bptt_spread=5.0, bptt_shortest=5, bptt_halve=0.3)
-    for epoch in range(3):
-        found = training_segments(4000, plan, 1, epoch)
-        assert found[0].start == 0
-        assert all(a.start + a.length == b.start for a, b in pairwise(found))
-        assert found[-1].start + found[-1].length == 3999
-        assert min(segment.length for segment in found[:-1]) >= 5
-        assert found == training_segments(4000, plan, 1, epoch)
-        assert found != training_segments(4000, plan, 2, epoch)
-    lengths = [s.length for s in training_segments(400_000, plan, 1, 0)]
-    short = sum(length < 26 for length in lengths) / len(lengths)
-    assert 0.25 < short < 0.37  # three in ten are halved, and the spread makes a few more short
-    assert training_segments(4000, plan, 1, 0) != training_segments(4000, plan, 1, 1)
-
-
-def test_segments_without_chance_are_even():
-    plan = settings(bptt=7, bptt_spread=0, bptt_shortest=1, bptt_halve=0)
-    assert training_segments(24, plan, 0, 0) == even_segments(24, 7)
-    assert [segment.length for segment in even_segments(24, 7)] == [7, 7, 7, 2]
-
-
-def test_measuring_carries_the_state(corpus):
-    model = finish(new_training(corpus, "lstm", epochs=1)).model
-    text = batchify(corpus.valid, 2)
-    whole = text_losses(model, text, len(text))
-    assert whole.shape == (len(text) - 1, 2)
-    np.testing.assert_allclose(text_losses(model, text, 5), whole, atol=1e-5)
 
 
 def test_average_is_that_of_torch():
@@ -245,8 +213,7 @@ def test_averaged_weights_are_measured_and_handed_out(corpus):
     averaged, current = training.weights(), training.model.state_dict()
     assert any(not torch.equal(averaged[name], current[name]) for name in averaged)
     training.model.load_state_dict(averaged)
-    valid = float(np.mean(text_losses(training.model, batchify(corpus.valid, 2), 12)))
-    assert valid == training.result().curve[-1].valid
+    assert valid_loss(training.model, corpus) == training.result().curve[-1].valid
 
 
 def test_learning_rate_decays(corpus):
@@ -279,19 +246,12 @@ def test_divergence_is_a_result(corpus, changes, status):
     assert resumed.result().status == status
 
 
-def test_fit_is_the_whole_task(corpus):
-    task = LanguageModelling(corpus, MODEL, settings(epochs=9))
-    result = task.fit(cw.zoo["gru"], budget=2, seed=3)
-    again = finish(new_training(corpus, epochs=2)).result()
-    assert [r.valid for r in result.curve] == [r.valid for r in again.curve]
-
-
 def test_text_that_is_too_short(corpus):
     with pytest.raises(DataError, match="too few for a batch"):
         new_training(corpus, batch=4000)
 
 
-def test_state_is_detached(corpus):
+def test_what_is_carried_has_no_past(corpus):
     training = new_training(corpus, "lstm")
     next(training.run())
-    assert all(not part.requires_grad for part in detach_state(training._state))
+    assert all(not part.requires_grad for part in training._carried)
