@@ -65,6 +65,26 @@ def hang_once(marker: str) -> str:
     return "answered"
 
 
+def save_when_asked(folder: str) -> None:
+    """Say by a file that it has begun, and by another that it was asked to end."""
+    asked = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: asked.set())
+    with open(os.path.join(folder, "begun"), "w"):
+        pass
+    while not asked.wait(0.01):
+        pass
+    with open(os.path.join(folder, "saved"), "w"):
+        pass
+
+
+def hang_in(folder: str) -> None:
+    """Say by a file that it has begun, and never end, whatever is asked."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    with open(os.path.join(folder, "begun"), "w") as file:
+        file.write(str(os.getpid()))
+    threading.Event().wait()
+
+
 def hog(limit: int) -> None:
     """Take memory, up to twice a limit, and keep it."""
     taken = []

@@ -188,6 +188,43 @@ def test_a_worker_that_is_killed_during_a_job_has_crashed(outside: Executor, tmp
     assert again.value == "answered"
 
 
+def test_a_job_may_have_a_process_of_its_own(outside: Executor):
+    used = {end.value["pid"] for end in run(outside, *[call("where")] * 4)}
+    for key in range(4):
+        outside.submit(Job(key, call("where"), alone=True))
+    alone = [end.value["pid"] for end in collect(outside, 4)]
+    assert len({*alone}) == 4
+    assert used.isdisjoint(alone)
+    after = {end.value["pid"] for end in run(outside, *[call("where")] * 4)}
+    assert after.isdisjoint(alone)
+
+
+@pytest.mark.parametrize(
+    ("patience", "saved"), [(PATIENCE, True), (0.0, False)], ids=["patient", "at once"]
+)
+def test_jobs_that_are_cancelled_are_asked_first_where_there_is_patience(
+    outside: Executor, tmp_path: Path, patience: float, saved: bool
+):
+    outside.submit(Job(0, call("save_when_asked", folder=str(tmp_path))))
+    while not (tmp_path / "begun").exists():
+        assert outside.wait(0.01) == []
+    outside.cancel(patience)
+    assert (tmp_path / "saved").exists() == saved
+    assert outside.wait(0.0) == []
+    assert run(outside, call("add", a=1, b=1))[0].value == 2
+
+
+def test_a_job_that_does_not_listen_is_killed_when_patience_ends(outside: Executor, tmp_path: Path):
+    outside.submit(Job(0, call("hang_in", folder=str(tmp_path))))
+    begun = tmp_path / "begun"
+    while not begun.exists() or not begun.read_text():
+        assert outside.wait(0.01) == []
+    outside.cancel(0.3)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(begun.read_text()), 0)
+    assert run(outside, call("add", a=1, b=1))[0].value == 2
+
+
 # -- local processes ---------------------------------------------------------------------
 
 

@@ -75,10 +75,18 @@ class Call:
 
 @dataclass(frozen=True)
 class Job:
-    """A call, known by a number that its owner chose."""
+    """A call, known by a number that its owner chose.
+
+    Args:
+        key: the number.
+        call: what to do.
+        alone: in a process that does nothing else before or after it, where there are processes:
+            what it measures of its process, such as the peak of memory, is then its own.
+    """
 
     key: int
     call: Call
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,8 +160,13 @@ class Executor(ABC):
         """
 
     @abstractmethod
-    def cancel(self) -> None:
-        """Drop all jobs, at once. They do not end any more."""
+    def cancel(self, patience: float = 0.0) -> None:
+        """Drop all jobs. They do not end any more.
+
+        Args:
+            patience: those that run are first asked to end, by the signal TERM, and have so many
+                seconds to save what they have. Without it they are killed at once.
+        """
 
     @abstractmethod
     def close(self) -> None:

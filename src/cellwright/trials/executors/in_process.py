@@ -43,7 +43,7 @@ class InProcess(Executor):
         except KeyboardInterrupt:
             return [Ended(job.key, "stopped", message="interrupted")]
 
-    def cancel(self) -> None:
+    def cancel(self, patience: float = 0.0) -> None:
         self._jobs.clear()
 
     def close(self) -> None:

@@ -76,11 +76,11 @@ class LocalProcesses(Executor):
                 ended.append(ending)
         return ended
 
-    def cancel(self) -> None:
+    def cancel(self, patience: float = 0.0) -> None:
         if not self._open:
             return
         for process in self._processes:
-            process.stop()
+            process.stop(patience)
         while self._open:  # each worker gives back, or takes and gives back, what there is
             job, _ = self._ended.get()
             self._open.discard(job.key)

@@ -19,7 +19,6 @@ from importlib import import_module
 from typing import Any
 
 from cellwright.trials.executors.executor import (
-    Call,
     Ended,
     Executor,
     ExecutorError,
@@ -50,9 +49,13 @@ class Host:
         """Answers once the actor has a place in the cluster."""
         return True
 
-    def run(self, key: int, call: Call) -> Ended | None:
+    def run(self, job: Job) -> Ended | None:
         """Run a job to its end."""
-        return self._process.run(Job(key, call))
+        return self._process.run(job)
+
+    def stop(self, patience: float) -> None:
+        """Ask the job that runs to end; its `run` returns when it has, or when it was killed."""
+        self._process.stop(patience)
 
 
 @dataclass
@@ -96,7 +99,8 @@ class RayCluster(Executor):
         if self._ours:
             _join(self._ray, address)
         options = {"num_cpus": threads, "max_restarts": 0, "max_task_retries": 0}
-        self._host = self._ray.remote(**options)(Host)
+        # Two calls at once, so that a host can be asked to stop while it runs a job.
+        self._host = self._ray.remote(max_concurrency=2, **options)(Host)
         self._slots: list[_Slot] = []
         self._jobs: list[Job] = []
         self._looked = float("-inf")
@@ -132,9 +136,16 @@ class RayCluster(Executor):
             if ended or left <= 0:
                 return ended
 
-    def cancel(self) -> None:
+    def cancel(self, patience: float = 0.0) -> None:
         self._jobs.clear()
-        for slot in [slot for slot in self._slots if slot.job is not None]:
+        busy = [slot for slot in self._slots if slot.job is not None]
+        if busy and patience:
+            for slot in busy:
+                slot.actor.stop.remote(patience)
+            endings = [slot.ending for slot in busy]
+            most = patience + _ANSWER_SECONDS
+            self._ray.wait(endings, num_returns=len(endings), timeout=most)
+        for slot in busy:
             self._drop(slot)
         self._looked = float("-inf")
 
@@ -168,7 +179,7 @@ class RayCluster(Executor):
         for slot in self._slots:
             if self._jobs and slot.starting is None and slot.job is None:
                 slot.job, slot.begun = self._jobs.pop(0), time.monotonic()
-                slot.ending = slot.actor.run.remote(slot.job.key, slot.job.call)
+                slot.ending = slot.actor.run.remote(slot.job)
 
     def _look(self) -> None:
         """See which actors have their place, and have as many as the cluster is large."""

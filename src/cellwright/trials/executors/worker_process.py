@@ -57,6 +57,7 @@ class WorkerProcess:
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: socket.socket | None = None
         self._stop = threading.Event()
+        self._patient_until = 0.0
         # What it prints is kept for when it dies, and would spoil the driver's screen.
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115
         flags = fcntl.fcntl(self._printed, fcntl.F_GETFL)
@@ -70,12 +71,22 @@ class WorkerProcess:
 
     def run(self, job: Job) -> Ended | None:
         """Run a job to its end; None if it was stopped."""
+        if self._stop.is_set():
+            return None
+        if job.alone:
+            self._kill()
+        ended = self._ending(job)
+        if self._stop.is_set() or job.alone:
+            self._kill()
+        return None if self._stop.is_set() else ended
+
+    def _ending(self, job: Job) -> Ended | None:
+        """How a job ends; None if it is being stopped."""
         try:
             connection = self._start()
             send(connection, {"function": job.call.function, "arguments": dict(job.call.arguments)})
         except (OSError, EOFError) as error:
             if self._stop.is_set():
-                self._kill()
                 return None
             if self._process is None:
                 return Ended(job.key, "crashed", message=f"its process did not start: {error}")
@@ -83,7 +94,7 @@ class WorkerProcess:
         begun = time.monotonic()
         while True:
             if self._stop.is_set():
-                self._kill()
+                self._await_end(connection)
                 return None
             seconds = time.monotonic() - begun
             exceeded = self._exceeded(seconds)
@@ -96,8 +107,13 @@ class WorkerProcess:
                 except EOFError:
                     return self._died(job, time.monotonic() - begun)
 
-    def stop(self) -> None:
-        """End the job that runs, if one does, and take no more; from any thread."""
+    def stop(self, patience: float = 0.0) -> None:
+        """End the job that runs, if one does, and take no more; from any thread.
+
+        Args:
+            patience: the job is asked to end, and has so many seconds until it is killed.
+        """
+        self._patient_until = time.monotonic() + patience
         self._stop.set()
 
     def resume(self) -> None:
@@ -108,6 +124,16 @@ class WorkerProcess:
         """End the process."""
         self._kill()
         self._printed.close()
+
+    def _await_end(self, connection: socket.socket) -> None:
+        """Ask the job to end, and wait until it has answered or died, as long as there is
+        patience. (That may be taken away meanwhile.)"""
+        if time.monotonic() < self._patient_until and self._process is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(self._process.pid, signal.SIGTERM)
+        while time.monotonic() < self._patient_until:
+            if _readable(connection):
+                return
 
     def _start(self) -> socket.socket:
         if self._connection is not None and self._process is not None:

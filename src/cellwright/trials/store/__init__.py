@@ -3,6 +3,7 @@
 May import `cell/` and the files beside this folder that import no torch.
 """
 
+from cellwright.trials.retries import Retries
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.export import export_study
 from cellwright.trials.store.ledger import Ledger, read_ledger
@@ -25,7 +26,6 @@ from cellwright.trials.store.studies import (
     has_study,
     list_studies,
 )
-from cellwright.trials.store.trials import Retries
 
 __all__ = [
     "Attempt",

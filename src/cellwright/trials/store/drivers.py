@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
+from cellwright.trials.retries import Retries
 from cellwright.trials.store.places import Place, here
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study
@@ -23,7 +24,6 @@ from cellwright.trials.store.trials import (
     RUNNING,
     STOPPED,
     WAITING,
-    Retries,
     end_attempt,
 )
 

@@ -15,6 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, select, update
 
 from cellwright.trials.outcome import Outcome
+from cellwright.trials.retries import Retries
 from cellwright.trials.store.store import now
 from cellwright.trials.store.tables import attempts, cells, curves, drivers, trials
 
@@ -27,20 +28,6 @@ STOPPED = "stopped"
 """How an attempt ended that a person stopped."""
 
 _LONGEST_MESSAGE = 4000
-
-
-@dataclass(frozen=True)
-class Retries:
-    """How often a trial may come to nothing before it has failed.
-
-    Args:
-        failures: crashes, errors, and limits that were passed: it is likely the trial's own fault.
-        losses: drivers or machines that vanished with it: likely not, but a trial that takes its
-            machine down with it must end as well.
-    """
-
-    failures: int = 2
-    losses: int = 10
 
 
 @dataclass(frozen=True)
@@ -150,7 +137,7 @@ def end_attempt(
     at = now(connection)
     failures = row.failures + (ending not in (LOST, STOPPED))
     losses = row.losses + (ending == LOST)
-    over = failures > retries.failures or losses > retries.losses
+    over = retries.used_up(failures, losses)
     text = _storable(message)
     values: dict[str, Any] = {
         "state": WAITING,
