@@ -31,7 +31,7 @@ install: $(STAMP)
 $(STAMP): pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,plots,tensorboard]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,plots,tensorboard,cluster]"
 	@touch $@
 
 demo: $(STAMP)
