@@ -162,7 +162,10 @@ epochs = 2
 
 METRICS, RESULT, LAST, BEST = "metrics.jsonl", "result.json", "last.safetensors", "best.safetensors"
 
-RENAMED: dict[str, dict[str, str]] = {"old": {}, "new": {"search laptop": "ess-laptop"}}
+RENAMED: dict[str, dict[str, str]] = {
+    "old": {},
+    "new": {"search laptop": "ess-laptop", "search.model.hidden": "model.hidden"},
+}
 """For `--names`: what stands above under its old name, and its new one. Looked up are the words of
 commands, alone or behind the command's first word, of `KEY=VALUE` the key, each part of a path, and
 `extends` of a recipe."""
