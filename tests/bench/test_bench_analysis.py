@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 from bench_tables import NAN, run, table
 
+from cellwright.base.errors import FileError
 from cellwright.bench import Architecture, BenchError, analysis, assemble
 from cellwright.bench.analysis.distances import edit_distance, graph_of
 from cellwright.bench.synthetic import synthetic
 from cellwright.cell import Cell, Node
 from cellwright.cell.zoo import zoo
+from cellwright.report.analysis.files import write
 
 pytest.importorskip("scipy")
 
@@ -44,7 +46,7 @@ def test_measures_by_hand():
     assert found.numbers["spearman of parameters, perplexity"] == pytest.approx(-1)
     row = dict(zip(found.heading, found.rows[0], strict=True))
     assert (row["name"], row["seconds"], row["parameters"]) == ("nbnlp_rnn", 20, 100)
-    assert row["test_perplexity"] == pytest.approx(np.exp(1.9))
+    assert row["test_value"] == pytest.approx(np.exp(1.9))
     with pytest.raises(BenchError, match="no run that ended well"):
         analysis.measures(table(gru=[]))
 
@@ -224,7 +226,7 @@ def test_a_finding_is_a_table_and_two_pictures(made, tmp_path):
         analysis.surrogates(made, features, prefixes=[0, 3], folds=2),
     ]
     for finding in findings:
-        files = analysis.write(finding, tmp_path / "out" / "deep")
+        files = write(finding, tmp_path / "out" / "deep")
         assert [path.suffix for path in files] == [".csv", ".svg", ".png"]
         with open(files[0], newline="") as file:
             heading, *rows = csv.reader(file)
@@ -234,14 +236,14 @@ def test_a_finding_is_a_table_and_two_pictures(made, tmp_path):
         assert root.tag.endswith("svg")
         assert files[2].read_bytes().startswith(b"\x89PNG")
     before = files[1].read_bytes()
-    assert analysis.write(findings[-1], tmp_path / "out" / "deep")[1].read_bytes() == before
-    assert len(analysis.write(findings[0], tmp_path / "csv", ())) == 1
+    assert write(findings[-1], tmp_path / "out" / "deep")[1].read_bytes() == before
+    assert len(write(findings[0], tmp_path / "csv", ())) == 1
 
 
 def test_a_folder_that_cannot_be_made(made, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(BenchError, match="file"):
-        analysis.write(analysis.ranks(made), tmp_path / "file" / "folder", ())
+    with pytest.raises(FileError, match="file"):
+        write(analysis.ranks(made), tmp_path / "file" / "folder", ())
 
 
 def test_a_missing_package_is_named(made, tmp_path, monkeypatch):
@@ -251,4 +253,4 @@ def test_a_missing_package_is_named(made, tmp_path, monkeypatch):
 
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(UserError, match=r"matplotlib; pip install 'cellwright\[plots\]'"):
-        analysis.write(analysis.ranks(made), tmp_path)
+        write(analysis.ranks(made), tmp_path)

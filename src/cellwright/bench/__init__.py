@@ -1,6 +1,6 @@
 """The tabular benchmark: one file of trained architectures, simulated training on it, analysis.
 
-May import everything below it (`run/` and further down), and `search/` beside it.
+May import everything below it (`trials/` and further down), and `search/` beside it.
 """
 
 from cellwright.bench.assembling import assemble

@@ -13,8 +13,8 @@ from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Integers, Texts, starts_of
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES, Architecture
-from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.metric import Metric
+from cellwright.tasks.registry import task_kind
 
 
 def assemble(
@@ -23,7 +23,7 @@ def assemble(
     title: str,
     corpus: str = "",
     kind: str = "language",
-    metric: Metric = PERPLEXITY,
+    metric: Metric | None = None,
 ) -> Benchmark:
     """A benchmark of architectures and their runs.
 
@@ -33,7 +33,7 @@ def assemble(
         title: what people call the benchmark.
         corpus: the data that the models were trained on.
         kind: the task that they have learned.
-        metric: what the losses are shown as.
+        metric: what the losses are shown as; the usual one of the kind unless said.
     """
     rows = list(architectures)
     runs = [run for row in rows for run in row.runs]
@@ -50,7 +50,7 @@ def assemble(
         title=title,
         corpus=corpus,
         kind=kind,
-        metric=metric,
+        metric=task_kind(kind).metric if metric is None else metric,
         names=tuple(row.name for row in rows),
         graphs=tuple(row.cell.id for row in rows),
         cells=Texts.of(row.cell.renamed(row.name).to_json(indent=None) for row in rows),

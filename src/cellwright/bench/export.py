@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from cellwright.bench.benchmark import Benchmark
-from cellwright.bench.logs import KEYS
+from cellwright.bench.logs import KEYS, RELEASE, TASK
 from cellwright.bench.runs import CURVES, STATUSES, Run
 from cellwright.bench.summary import of_architectures, of_runs
 from cellwright.cell import Cell, CellError
 from cellwright.cell.listings import nas_bench_nlp
+from cellwright.trials.task_label import TaskLabel
 
 _EARLY = (1980, 1, 1, 0, 0, 0)
 """The time of every member of a zip file, so that equal benchmarks give equal files."""
@@ -72,15 +73,18 @@ def cells_json(benchmark: Benchmark) -> str:
 def logs_zip(benchmark: Benchmark) -> bytes:
     """A zip file with a log for each run, in the release's form.
 
-    A cell that no recipe can say is written as `cell`, in cellwright JSON.
+    A cell that no recipe can say is written as `cell`, in cellwright JSON; a task that is not the
+    release's, with its metric, as `cellwright_task`.
     """
+    label = TaskLabel(benchmark.kind, benchmark.metric)
+    task = {} if label == RELEASE else {TASK: json.loads(label.to_json())}
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(len(benchmark)):
             architecture = benchmark.architecture(number)
             described = _described(architecture.cell)
             for run in architecture.runs:
-                log = {**_log(architecture.name, run), **described}
+                log = {**_log(architecture.name, run), **described, **task}
                 member = zipfile.ZipInfo(f"log_{number:06d}_{run.seed}.json", _EARLY)
                 member.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(member, json.dumps(log))

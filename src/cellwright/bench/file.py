@@ -36,8 +36,8 @@ from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Texts
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, STATUSES
-from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.metric import Metric
+from cellwright.tasks.registry import task_kind
 
 FORMAT, EARLIER = "cellwright-bench/2", "cellwright-bench/1"
 
@@ -178,7 +178,7 @@ def _benchmark(table: dict[str, Any], columns: Columns) -> Benchmark:
 
 def _metric(value: Any) -> Metric:
     """The metric; an earlier version had only language models, and named their losses."""
-    return PERPLEXITY if isinstance(value, str) else Metric.model_validate(value)
+    return task_kind("language").metric if isinstance(value, str) else Metric.model_validate(value)
 
 
 def _check(found: Benchmark) -> None:

@@ -13,9 +13,10 @@ from cellwright.bench.assembling import assemble
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.documents import Document, documents
 from cellwright.bench.errors import BenchError
-from cellwright.bench.logs import Logged, read_log
+from cellwright.bench.logs import RELEASE, Logged, read_log
 from cellwright.bench.runs import Architecture, Run
 from cellwright.cell import Cell
+from cellwright.trials.task_label import TaskLabel
 
 Watch = Callable[[int], None]
 
@@ -68,18 +69,21 @@ def import_logs(
         watch: called with the number of logs that have been read.
 
     Raises:
-        BenchError: there is no good log, or logs of two corpora, or a bad one with `strict`.
+        BenchError: there is no good log, or logs of two corpora or tasks, or a bad one with
+            `strict`.
     """
     kept, skipped, remarks = _read(documents(paths), strict, corpus, watch)
     if not kept:
         first = f"; {skipped[0].label}: {skipped[0].reason}" if skipped else ""
         raise BenchError(f"no log could be read from {', '.join(map(str, paths))}{first}")
     found = corpus if corpus is not None else _one_corpus(log for _, log in kept)
+    task = _one_task(log for _, log in kept)
     architectures, copies = _grouped(kept)
     if copies and strict:
         raise BenchError(f"{copies[0].label}: {copies[0].reason}")
+    called = title or found or Path(paths[0]).stem
     return Imported(
-        assemble(architectures, title=title or found or Path(paths[0]).stem, corpus=found),
+        assemble(architectures, title=called, corpus=found, kind=task.kind, metric=task.metric),
         len(kept) - len(copies),
         (*skipped, *copies),
         tuple(remarks),
@@ -120,6 +124,14 @@ def _one_corpus(logs: Iterable[Logged]) -> str:
         listed = ", ".join(f"{name or 'none'} ({n})" for name, n in counts.most_common())
         raise BenchError(f"the logs are of several corpora: {listed}; choose one with --corpus")
     return next(iter(counts), "")
+
+
+def _one_task(logs: Iterable[Logged]) -> TaskLabel:
+    found = list(dict.fromkeys(log.task for log in logs if log.run is not None))
+    if len(found) > 1:
+        listed = ", ".join(f"{task.kind} ({task.metric.name})" for task in found)
+        raise BenchError(f"the logs are of several tasks: {listed}; a benchmark is of one")
+    return next(iter(found), RELEASE)
 
 
 @dataclass

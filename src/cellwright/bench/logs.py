@@ -2,12 +2,14 @@
 
 A log is a JSON object with the recipe under `recepie` (the release's spelling), four lists with an
 entry for each epoch, and every setting beside them. Where a log says `cell` instead of `recepie`,
-it has a cell of any space, as cellwright JSON.
+it has a cell of any space, as cellwright JSON. `cellwright_task` says what was learned, where it is
+another task than the release's.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import re
 from collections.abc import Mapping
@@ -25,6 +27,8 @@ from cellwright.bench.runs import STATUSES, Run
 from cellwright.cell import Cell
 from cellwright.cell.formats import cellwright_json
 from cellwright.cell.listings import nas_bench_nlp
+from cellwright.tasks.registry import task_kind
+from cellwright.trials.task_label import TaskLabel
 
 MOST_EPOCHS = 100_000
 
@@ -36,9 +40,15 @@ KEYS = {
 }
 """What the release calls the curves."""
 
+TASK = "cellwright_task"
+"""Under which a log says its task."""
+
+RELEASE = TaskLabel("language", task_kind("language").metric)
+"""What the models of the release have learned."""
+
 _RECIPE_KEYS = ("recepie", "recipe")
 _NOT_SETTINGS = frozenset(
-    (*_RECIPE_KEYS, *KEYS.values(), "cell", "name", "recepie_id", "recepies_list_path",
+    (*_RECIPE_KEYS, *KEYS.values(), TASK, "cell", "name", "recepie_id", "recepies_list_path",
      "experiment_id", "init_time", "num_params", "status", "seed")
 )  # fmt: skip
 _STAMPS = ("experiment_id", "init_time", "seed")
@@ -57,6 +67,7 @@ class Logged:
         seed: if the log has one.
         stamp: equal for two copies of one log.
         remark: what is odd about the log.
+        task: what was learned.
     """
 
     cell: Cell
@@ -66,6 +77,7 @@ class Logged:
     seed: int | None = None
     stamp: bytes = b""
     remark: str = ""
+    task: TaskLabel = RELEASE
 
 
 def read_log(value: Any) -> Logged:
@@ -122,7 +134,17 @@ def _log(log: Mapping[str, Any], key: str) -> Logged:
         _count(log, "seed") if "seed" in log else None,
         stamp.digest(),
         remark,
+        _task(log),
     )
+
+
+def _task(log: Mapping[str, Any]) -> TaskLabel:
+    if TASK not in log:
+        return RELEASE
+    label = TaskLabel.from_json(json.dumps(log[TASK]))
+    if label is None:
+        raise BenchError(f"{TASK!r} must have a kind and a metric, not {shown(log[TASK])}")
+    return label
 
 
 def _numbers(log: Mapping[str, Any], key: str) -> Floats:

@@ -28,7 +28,7 @@ class Run:
     """One training of one architecture with one seed.
 
     Args:
-        valid: the validation loss after each epoch; for the paper's benchmark the log perplexity.
+        valid: the validation loss after each epoch.
         test: the test loss after each epoch; NaN where it was not measured.
         train: the training loss after each epoch; NaN where it was not measured.
         seconds: the wall time of each epoch.

@@ -9,8 +9,9 @@ from typing import Any
 
 from cellwright.data.word_pairs import WordPairs
 from cellwright.report import drawing
+from cellwright.report.metric_axis import axis_label
 from cellwright.runs.word_similarity import Row
-from cellwright.tasks.language.metric import perplexity
+from cellwright.tasks.language.metric import PERPLEXITY
 
 
 def draw_similarities(rows: Sequence[Row], sets: Sequence[WordPairs], path: Path) -> None:
@@ -34,7 +35,7 @@ def draw_similarities(rows: Sequence[Row], sets: Sequence[WordPairs], path: Path
             used = rows[0].found[number].common.pairs
             axes.set_title(drawing.plain(f"{pairs.name}, {used:,} of {len(pairs):,} pairs"))
             axes.set_xlabel("Pearson's correlation with people")
-        parts[0].set_ylabel("validation perplexity")
+        parts[0].set_ylabel(axis_label(PERPLEXITY, "validation"))
         parts[-1].legend()
 
     drawing.write_picture(draw, path, (4.4 * len(sets) + 0.6, 3.8))
@@ -50,7 +51,7 @@ def _mark(axes: Any, row: Row, number: int, colour: Any, labelled: set[str]) -> 
     if model.run is None:
         axes.axvline(value, color=colour, linestyle="--", linewidth=1.2, label=own)
         return
-    height = perplexity(model.valid)
+    height = PERPLEXITY.value(model.valid)
     axes.plot([value], [height], "o", color=colour, markersize=5, label=own)
     axes.annotate(
         drawing.plain(model.name), (value, height), xytext=(5, 4), textcoords="offset points",

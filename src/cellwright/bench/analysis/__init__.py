@@ -1,24 +1,28 @@
-"""What NAS-Bench-NLP's section 4.1 finds out about a table, each as a table and a figure.
+"""What NAS-Bench-NLP's section 4.1 finds out about a table, one file for each figure of the paper.
 
-One file for each figure of the paper. All of them return a `Finding`, which `write` puts into
-files.
+All of them return a `Finding`; `report/analysis/` makes files and pictures of it.
 """
 
-from cellwright.bench.analysis.distances import distances
-from cellwright.bench.analysis.finding import Finding, write
-from cellwright.bench.analysis.measures import measures
-from cellwright.bench.analysis.prediction import prediction
-from cellwright.bench.analysis.ranks import ranks
-from cellwright.bench.analysis.surrogates import surrogates
-from cellwright.bench.analysis.transfer import transfer
+from cellwright.bench.analysis.distances import Distances, distances
+from cellwright.bench.analysis.finding import Finding
+from cellwright.bench.analysis.measures import Measures, measures
+from cellwright.bench.analysis.prediction import Prediction, prediction
+from cellwright.bench.analysis.ranks import Ranks, ranks
+from cellwright.bench.analysis.surrogates import Surrogates, surrogates
+from cellwright.bench.analysis.transfer import Transfer, transfer
 
 __all__ = [
+    "Distances",
     "Finding",
+    "Measures",
+    "Prediction",
+    "Ranks",
+    "Surrogates",
+    "Transfer",
     "distances",
     "measures",
     "prediction",
     "ranks",
     "surrogates",
     "transfer",
-    "write",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,19 @@ import numpy as np
 from cellwright.base.optional import require
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
 from cellwright.cell import Cell
-from cellwright.report.drawing import COLOURS
 
 Watch = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Distances(Finding):
+    """The bounds of the distances, and the seconds that each had."""
+
+    bounds: Floats
+    seconds: float
 
 
 def distances(
@@ -25,7 +34,7 @@ def distances(
     seconds: float = 0.1,
     seed: int = 0,
     watch: Watch | None = None,
-) -> Finding:
+) -> Distances:
     """Upper bounds of the graph edit distance between random pairs of architectures.
 
     As in the paper, networkx improves its approximation of each distance until the time is over.
@@ -63,18 +72,9 @@ def distances(
         "smallest": float(bounds.min()),
         "largest": float(bounds.max()),
     }
-
-    def draw(figure: Any) -> None:
-        axis = figure.subplots()
-        edges = np.arange(bounds.min() - 0.5, bounds.max() + 1.5)
-        axis.hist(bounds, bins=edges, color=COLOURS[0], alpha=0.8)
-        axis.set_xlabel("upper bound of the graph edit distance")
-        axis.set_ylabel("pairs")
-        axis.set_title(f"{len(rows)} pairs, {seconds:g} s for each")
-
     title = "Graph edit distances of random pairs (Figure 7)"
     names = ("first", "second", "distance", "proven")
-    return Finding("distances", title, numbers, names, tuple(rows), (5, 3.6), draw)
+    return Distances("distances", title, numbers, names, tuple(rows), bounds, seconds)
 
 
 def _pairs(count: int, wanted: int, rng: np.random.Generator) -> list[tuple[int, int]]:

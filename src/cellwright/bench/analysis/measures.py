@@ -1,47 +1,63 @@
-"""Parameters, training time and perplexity of the architectures (Figure 4)."""
+"""Parameters, training time and test results of the architectures (Figure 4)."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
 from cellwright.bench.statistics import correlations, positions
 from cellwright.bench.summary import of_architectures
 from cellwright.cell.zoo import zoo
-from cellwright.report.drawing import COLOURS, time_unit
+from cellwright.tasks.metric import Metric
 
 BASELINES = {"RNN": "nbnlp-rnn", "LSTM": "nbnlp-lstm", "GRU": "nbnlp-gru"}
 """The three architectures that the paper adds by hand and marks in its figures."""
 
-_MARKERS = {"RNN": "X", "LSTM": "^", "GRU": "o"}
-_MOST_LINEAR = 30
-"""Architectures in one bar of the histogram up to which its axis is not logarithmic."""
-_MOST_LOSS = 690.0
-"""Beyond it a perplexity is too large for a number."""
 
+@dataclass(frozen=True, eq=False)
+class Measures(Finding):
+    """Three numbers of each architecture, and which of them are baselines.
 
-def measures(benchmark: Benchmark) -> Finding:
-    """How parameters, wall time and the best test perplexity go together, and its distribution.
-
-    As in the paper: architectures that diverged are left out, and an architecture's perplexity is
-    the lowest on the test set of all epochs. Of several runs the mean is taken.
+    Args:
+        metric: of the table.
+        values: the best value of the metric on the test data.
+        seconds: the wall time.
+        parameters: how many there are.
+        marked: the places of the baselines, by name.
     """
-    figures = of_architectures(benchmark)
-    kept = np.flatnonzero(np.isfinite(figures.lowest_test) & (figures.lowest_test < _MOST_LOSS))
+
+    metric: Metric
+    values: Floats
+    seconds: Floats
+    parameters: Floats
+    marked: Mapping[str, int]
+
+
+def measures(benchmark: Benchmark) -> Measures:
+    """How parameters, wall time and the best test result go together, and its distribution.
+
+    As in the paper: architectures that diverged are left out, and an architecture's result is the
+    best on the test set of all epochs. Of several runs the mean of the losses is taken.
+    """
+    figures, metric = of_architectures(benchmark), benchmark.metric
+    every = np.array([metric.value(loss) for loss in figures.lowest_test.tolist()], np.float64)
+    kept = np.flatnonzero(np.isfinite(every))
     if not len(kept):
         raise BenchError(f"{benchmark.title!r} has no run that ended well with a test loss")
-    loss, seconds = figures.lowest_test[kept], figures.seconds[kept]
-    parameters = figures.parameters[kept].astype(np.float64)
-    perplexity = np.exp(loss)
+    loss, values = figures.lowest_test[kept], every[kept]
+    seconds, parameters = figures.seconds[kept], figures.parameters[kept].astype(np.float64)
     marked = _baselines(benchmark, kept)
     ranks = positions(loss) + 1
     pairs = {
-        "parameters, perplexity": (parameters, perplexity),
-        "time, perplexity": (seconds, perplexity),
+        f"parameters, {metric.name}": (parameters, values),
+        f"time, {metric.name}": (seconds, values),
         "parameters, time": (parameters, seconds),
     }
     numbers = {
@@ -54,48 +70,16 @@ def measures(benchmark: Benchmark) -> Finding:
         },
         **{f"rank of {name}": float(ranks[place]) for name, place in marked.items()},
     }
-
-    unit, unit_name = time_unit(float(seconds.max()))
-    many, many_name = (1e6, "millions") if parameters.max() >= 1e6 else (1e3, "thousands")
-    times, sizes = seconds / unit, parameters / many
-
-    def draw(figure: Any) -> None:
-        scatter, histogram = figure.subplots(1, 2)
-        high = float(np.quantile(perplexity, 0.95))
-        points = scatter.scatter(times, sizes, c=perplexity, s=14, cmap="viridis_r", vmax=high)
-        for name, place in marked.items():
-            scatter.scatter(
-                times[place], sizes[place], s=110, c=COLOURS[1], marker=_MARKERS[name],
-                edgecolor="black", linewidth=0.6, label=name,
-            )  # fmt: skip
-        scatter.set_xlabel(f"wall time, {unit_name}")
-        scatter.set_ylabel(f"parameters, {many_name}")
-        figure.colorbar(points, ax=scatter, label="test perplexity", extend="max")
-        counts, _, _ = histogram.hist(
-            np.minimum(perplexity, high * 1.05), bins=40, color=COLOURS[0], alpha=0.8
-        )
-        if counts.max() > _MOST_LINEAR:
-            histogram.set_yscale("log")
-            histogram.set_ylim(bottom=0.5)
-        else:
-            histogram.yaxis.get_major_locator().set_params(integer=True)
-        for number, (name, place) in enumerate(marked.items(), 1):
-            value = perplexity[place]
-            histogram.axvline(value, color=f"C{number}", linestyle="--", label=name)
-        histogram.set_xlabel("best test perplexity (the last bar has all above)")
-        histogram.set_ylabel("architectures")
-        if marked:
-            scatter.legend()
-            histogram.legend()
-
-    names = ("name", "graph", "parameters", "seconds", "test_loss", "test_perplexity", "rank")
+    names = ("name", "graph", "parameters", "seconds", "test_loss", "test_value", "rank")
     rows = zip(
         [benchmark.names[n] for n in kept], [benchmark.graphs[n] for n in kept],
-        figures.parameters[kept].tolist(), seconds.tolist(), loss.tolist(), perplexity.tolist(),
+        figures.parameters[kept].tolist(), seconds.tolist(), loss.tolist(), values.tolist(),
         ranks.tolist(), strict=True,
     )  # fmt: skip
-    title = "Parameters, time and test perplexity (Figure 4)"
-    return Finding("measures", title, numbers, names, tuple(rows), (10, 4), draw)
+    title = f"Parameters, time and test {metric.name} (Figure 4)"
+    return Measures(
+        "measures", title, numbers, names, tuple(rows), metric, values, seconds, parameters, marked
+    )
 
 
 def _baselines(benchmark: Benchmark, kept: Any) -> dict[str, int]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.columns import Integers
 from cellwright.bench.errors import BenchError
 from cellwright.bench.statistics import correlations, positions
 
@@ -16,7 +17,22 @@ EPOCHS = (5, 10, 25, 50)
 """The epochs of the paper's four panels."""
 
 
-def ranks(benchmark: Benchmark, epochs: Sequence[int] | None = None) -> Finding:
+@dataclass(frozen=True, eq=False)
+class Ranks(Finding):
+    """How runs rank early and at the end.
+
+    Args:
+        early: the places by validation of all runs, by epoch.
+        final: the places by the test loss of the end.
+        last: the last epoch.
+    """
+
+    early: Mapping[int, Integers]
+    final: Integers
+    last: int
+
+
+def ranks(benchmark: Benchmark, epochs: Sequence[int] | None = None) -> Ranks:
     """The rank correlation of the validation loss at each epoch with the test loss of the end.
 
     Over all runs that ended well and have all epochs, as in the paper.
@@ -45,27 +61,10 @@ def ranks(benchmark: Benchmark, epochs: Sequence[int] | None = None) -> Finding:
         rows.append((epoch, found["spearman"], found["kendall"]))
     numbers = {"runs": float(len(final))}
     numbers |= {f"spearman at epoch {epoch}": rows[epoch - 1][1] for epoch in panels}
-
-    def draw(figure: Any) -> None:
-        axes = figure.subplots(1, len(panels) + 1)
-        places = positions(final)
-        for axis, epoch in zip(axes, panels, strict=False):
-            axis.scatter(positions(valid[:, epoch - 1]), places, s=4)
-            axis.set_title(f"Spearman {rows[epoch - 1][1]:.3f}")
-            axis.set_xlabel(f"validation rank, epoch {epoch}")
-            axis.set_aspect("equal")
-        axes[0].set_ylabel(f"test rank, epoch {last}")
-        for column, name in ((1, "Spearman"), (2, "Kendall")):
-            axes[-1].plot([row[0] for row in rows], [row[column] for row in rows], label=name)
-        axes[-1].set_xlabel("epoch of validation")
-        axes[-1].set_ylabel("rank correlation")
-        axes[-1].legend()
-
     title = "Ranking by validation at an epoch against the final test ranking (Figure 5)"
-    size = (3.0 * (len(panels) + 1), 3.2)
-    return Finding(
-        "ranks", title, numbers, ("epoch", "spearman", "kendall"), tuple(rows), size, draw
-    )
+    early = {epoch: positions(valid[:, epoch - 1]) for epoch in panels}
+    heading = ("epoch", "spearman", "kendall")
+    return Ranks("ranks", title, numbers, heading, tuple(rows), early, positions(final), last)
 
 
 def _panels(last: int) -> tuple[int, ...]:

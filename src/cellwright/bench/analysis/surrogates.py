@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
@@ -13,6 +13,14 @@ from cellwright.bench.surrogate import SurrogateError, cross_validate
 _SHARES = (0.0, 0.02, 0.04, 0.1, 0.2, 0.5)
 
 
+@dataclass(frozen=True, eq=False)
+class Surrogates(Finding):
+    """The errors, by how many epochs the surrogate sees; `loss_name` is what it predicts."""
+
+    loss_name: str
+    errors: Mapping[int, SurrogateError]
+
+
 def surrogates(
     benchmark: Benchmark,
     features: Floats,
@@ -20,7 +28,7 @@ def surrogates(
     prefixes: Sequence[int] | None = None,
     folds: int = 5,
     seed: int = 0,
-) -> Finding:
+) -> Surrogates:
     """The cross-validated error of surrogates that see more and more epochs of the curve.
 
     Args:
@@ -40,22 +48,8 @@ def surrogates(
     for prefix, error in found.items():
         numbers[f"R2 after {prefix} of {last} epochs"] = error.r2
         numbers[f"error after {prefix} of {last} epochs"] = error.error
-
-    def draw(figure: Any) -> None:
-        left, right = figure.subplots(1, 2)
-        left.plot(shown, [found[prefix].error for prefix in shown], marker="o", label="validation")
-        left.plot(shown, [found[prefix].test_error for prefix in shown], marker="s", label="test")
-        left.set_ylabel(f"mean absolute error, final {benchmark.metric.loss_name}")
-        left.set_ylim(bottom=0)
-        right.plot(shown, [found[prefix].r2 for prefix in shown], marker="o", label="R²")
-        spearman = [found[prefix].spearman for prefix in shown]
-        right.plot(shown, spearman, marker="s", label="Spearman")
-        right.set_ylabel("predicted and true final validation loss")
-        for axis in (left, right):
-            axis.set_xlabel("epochs of the curve that the surrogate sees")
-            axis.legend()
-
     title = f"Error of a surrogate, by {folds}-fold cross-validation"
     rows = tuple((prefix, *error) for prefix, error in found.items())
     names = ("prefix", *SurrogateError._fields)
-    return Finding("surrogates", title, numbers, names, rows, (8, 3.6), draw)
+    of = benchmark.metric.loss_name
+    return Surrogates("surrogates", title, numbers, names, rows, of, found)

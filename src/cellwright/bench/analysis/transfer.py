@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
+from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
 from cellwright.bench.statistics import correlations
 from cellwright.bench.summary import of_architectures
 
 
-def transfer(one: Benchmark, other: Benchmark) -> Finding:
+@dataclass(frozen=True, eq=False)
+class Transfer(Finding):
+    """The losses of both benchmarks, and what each of them is."""
+
+    losses: tuple[Floats, Floats]
+    labels: tuple[str, str]
+
+
+def transfer(one: Benchmark, other: Benchmark) -> Transfer:
     """The correlation of the best test losses of the graphs that two benchmarks share.
 
     Where a benchmark lists a graph several times, the mean over the listings counts. Graphs that
@@ -31,26 +40,18 @@ def transfer(one: Benchmark, other: Benchmark) -> Finding:
     names = _title(one), _title(other)
     if names[0] == names[1]:
         names = f"{names[0]} (first)", f"{names[1]} (second)"
-
-    def draw(figure: Any) -> None:
-        axis = figure.subplots()
-        axis.scatter(a, b, s=12)
-        axis.set_xlabel(f"test {one.metric.loss_name}, {names[0]}")
-        axis.set_ylabel(f"test {other.metric.loss_name}, {names[1]}")
-        axis.set_title(f"Pearson {found['pearson']:.3f}, Spearman {found['spearman']:.3f}")
-
     rows = [
         (graph, one.names[one.by_graph[graph][0]], other.names[other.by_graph[graph][0]], x, y)
         for graph, x, y in zip(shared, a.tolist(), b.tolist(), strict=True)
     ]
-    return Finding(
+    return Transfer(
         "transfer",
         f"Test losses on {names[0]} and {names[1]} (Figure 6)",
         {"shared graphs": float(len(shared)), **found},
         ("graph", "name", "other_name", "test_loss", "other_test_loss"),
         tuple(rows),
-        (4.5, 4.2),
-        draw,
+        (a, b),
+        (f"test {one.metric.loss_name}, {names[0]}", f"test {other.metric.loss_name}, {names[1]}"),
     )
 
 

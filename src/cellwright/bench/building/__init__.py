@@ -1,6 +1,6 @@
 """Building a benchmark: choose cells, train each with several seeds as a study, keep the table.
 
-May import `search/`, `spaces/`, `run/` and the rest of `bench/`. Nothing here imports torch; that
+May import `search/`, what is below it, and the rest of `bench/`. Nothing here imports torch; that
 is for the workers.
 """
 

@@ -24,11 +24,10 @@ def stratified(
 ) -> tuple[Cell, ...]:
     """Cells of a benchmark that stand for all of it, from the best to the worst.
 
-    NAS-Bench-NLP trained 289 of its architectures on WikiText-2 too, "based on stratified
-    perplexities for PTB" (section 3). Here the architectures are sorted by their final test loss
-    (the mean of their runs), cut into as many strata of equal size as cells are wanted, and one
-    is drawn from each. Those that never ended well have no perplexity and are left out; of
-    listings of one graph, the first is taken.
+    NAS-Bench-NLP trained 289 of its architectures on WikiText-2 too, stratified by what they had
+    come to on PTB (section 3). Here the architectures are sorted by their final test loss (the mean
+    of their runs), cut into as many strata of equal size as cells are wanted, and one is drawn from
+    each. Those that never ended well are left out; of listings of one graph, the first is taken.
 
     Args:
         benchmark: what to choose from.

@@ -12,6 +12,7 @@ from cellwright.bench.columns import Floats
 from cellwright.bench.compare.scheduling import Comparison
 from cellwright.bench.compare.statistics import Pair, intervals, pairs, regrets_at
 from cellwright.bench.export import to_csv
+from cellwright.tasks.metric import Metric
 
 POINTS = 201
 """Of a curve, evenly spaced from 0 to the budget."""
@@ -70,6 +71,7 @@ class Summary:
     curves: dict[str, Floats]
     finals: dict[str, Floats]
     tests: tuple[Pair, ...]
+    metric: Metric
 
     @property
     def labels(self) -> list[str]:
@@ -90,7 +92,8 @@ def summarize(comparison: Comparison) -> Summary:
         (_line(label, comparison, curves[label]) for label in curves), key=lambda line: line.mean
     )
     ordered = {line.label: finals[line.label] for line in lines}
-    return Summary(tuple(lines), times, curves, ordered, tuple(pairs(ordered)))
+    metric = comparison.table.benchmark.metric
+    return Summary(tuple(lines), times, curves, ordered, tuple(pairs(ordered)), metric)
 
 
 def _line(label: str, comparison: Comparison, rows: Floats) -> Line:

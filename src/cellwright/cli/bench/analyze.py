@@ -24,7 +24,7 @@ KINDS = ("measures", "ranks", "transfer", "distances", "prediction", "surrogates
 EXAMPLES = examples(
     SYNTHETIC,
     (
-        "parameters, time and perplexity, as a table alone",
+        "parameters, time and test results, as a table alone",
         "cellwright bench analyze my.bench --only measures --no-figures",
     ),
     ("into another folder", "cellwright bench analyze my.bench --only ranks --no-figures -o r"),
@@ -68,7 +68,7 @@ def run(
 ) -> None:
     """Analyse a benchmark as section 4.1 of the NAS-Bench-NLP paper does.
 
-    measures: parameters, time and perplexity (Figure 4). ranks: how the ranking
+    measures: parameters, time and test results (Figure 4). ranks: how the ranking
     at early epochs agrees with the final one (5). transfer: two corpora (6).
     distances: graph edit distances of random pairs (7). prediction: divergence
     and final loss from features, on halves (8). surrogates: the error of a
@@ -78,7 +78,7 @@ def run(
     is told.
     """
     from cellwright.bench import load
-    from cellwright.bench.analysis import write
+    from cellwright.report.analysis.files import write
 
     wanted = _kinds(only)
     benchmark = load(file)

@@ -12,6 +12,7 @@ import typer
 from cellwright.base.errors import UserError
 from cellwright.cli.bench.build_progress import shown
 from cellwright.cli.errors import INTERRUPTED
+from cellwright.cli.figures import direction
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, file_stem, printable, stderr, stdout
 
@@ -59,7 +60,7 @@ def run(
     ] = "bench-laptop",
     data: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="A corpus or a folder. Default: the recipe's."),
+        typer.Option(metavar="NAME", help="Data by name or a folder. Default: the recipe's."),
     ] = None,
     settings: Annotated[
         list[str] | None,
@@ -155,7 +156,7 @@ def run(
         _check_free(opened, building, target, place)
         _print_start(building, place, working.slots)
         try:
-            with shown() as watch:
+            with shown(building.task.metric) as watch:
                 build(opened, building, working, watch)
         except StudyStopped:
             note = f"stopped; what has ended is kept in {place}, and the same command goes on"
@@ -223,6 +224,7 @@ def _print_start(building: Building, place: str, slots: int) -> None:
     what += f"{count(method.epochs, 'epoch')} on {building.recipe.task.data}"
     how = f"recipe {building.recipe.name}, {count(slots, 'worker')}"
     stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
+    stdout().print(printable(f"valid and test are {direction(building.task.metric)}"))
     stdout().print(printable(f"every training is kept in {place}"), soft_wrap=True)
 
 

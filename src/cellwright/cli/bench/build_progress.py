@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from cellwright.cli.figures import clock, duration, perplexity
+from cellwright.cli.figures import clock, duration
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
     from cellwright.bench.building.build import BuildProgress, Watch
+    from cellwright.tasks.metric import Metric
 
 
 @contextmanager
-def shown() -> Iterator[Watch]:
-    """Show a build on standard output; what is yielded takes its progress."""
+def shown(metric: Metric) -> Iterator[Watch]:
+    """Show a build on standard output, losses as the metric does; what is yielded takes its
+    progress."""
     from rich import progress as rich
 
     console = stdout()
@@ -31,7 +33,7 @@ def shown() -> Iterator[Watch]:
         task = bar.add_task("trainings", total=None, left=clock(None))
 
         def watch(now: BuildProgress) -> None:
-            line = described(now)
+            line = described(now, metric)
             if line:
                 console.print(printable(line), soft_wrap=True)
             bar.update(task, completed=now.done, total=now.total, left=clock(now.left))
@@ -39,7 +41,7 @@ def shown() -> Iterator[Watch]:
         yield watch
 
 
-def described(now: BuildProgress) -> str:
+def described(now: BuildProgress, metric: Metric) -> str:
     """A line for what has just happened; empty where nothing is worth one."""
     from cellwright.trials.study.events import AttemptFailed, TrialFinished
 
@@ -56,13 +58,15 @@ def described(now: BuildProgress) -> str:
     width = len(f"{now.total:,}")
     place = f"{now.done:>{width},} of {now.total:,}"
     left = "" if now.left is None else f"   {clock(now.left)} left"
-    return f"{place}  {what:<22} {_figures(event.outcome):<28} {duration(event.seconds):>10}{left}"
+    figures = _figures(event.outcome, metric)
+    return f"{place}  {what:<22} {figures:<28} {duration(event.seconds):>10}{left}"
 
 
-def _figures(outcome: dict[str, Any]) -> str:
+def _figures(outcome: dict[str, Any], metric: Metric) -> str:
     if outcome["status"] != "ok":
         return f"diverged: {outcome['status']}"
-    return f"valid {perplexity(outcome['value'])}, test {perplexity(_number(outcome['test']))}"
+    valid, test = (metric.shown(_number(outcome[name])) for name in ("value", "test"))
+    return f"valid {valid}, test {test}"
 
 
 def _number(value: float | None) -> float:

@@ -175,7 +175,8 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
     hours = comparison.seconds / 3600
     console = stdout()
     console.print(
-        f"final regret after {hours:,.4g} simulated hours, {count(len(comparison.seeds), 'seed')}"
+        f"final regret in {summary.metric.loss_name} after {hours:,.4g} simulated hours, "
+        f"{count(len(comparison.seeds), 'seed')}"
         f" of each method, {count(comparison.table.cells, 'cell')}",
         soft_wrap=True,
     )

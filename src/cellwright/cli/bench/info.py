@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
-from cellwright.cli.figures import jsonable, loss, perplexity
+from cellwright.cli.figures import direction, jsonable, loss, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, printable, stdout
 
 if TYPE_CHECKING:
     from cellwright.bench import Benchmark
+    from cellwright.tasks.metric import Metric
 
 EXAMPLES = examples(
     SYNTHETIC,
@@ -25,18 +26,20 @@ def run(file: File, as_json: Json = False) -> None:
     """Show what a benchmark has: architectures, runs, losses, time, features, settings.
 
     Architectures are counted as they are listed, and also as distinct graphs.
-    The best test loss is the lowest of all runs and epochs, L* of the paper.
+    The best test loss is the lowest of all runs and epochs, L* of the paper. In
+    JSON, value is what the metric makes of a loss.
     """
     from cellwright.bench import load
 
-    facts = _facts(load(file))
+    benchmark = load(file)
+    facts = _facts(benchmark)
     if as_json:
         emit_json(jsonable(facts))
         return
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in _lines(facts):
+    for name, value in _lines(facts, benchmark.metric):
         table.add_row(name, printable(value))
     stdout().print(table)
 
@@ -52,7 +55,8 @@ def _facts(benchmark: Benchmark) -> dict[str, Any]:
     return {
         "title": benchmark.title,
         "corpus": benchmark.corpus,
-        "metric": benchmark.metric,
+        "kind": benchmark.kind,
+        "metric": metric_document(benchmark.metric),
         "architectures": len(benchmark),
         "distinct_graphs": len(benchmark.by_graph),
         "runs": benchmark.run_count,
@@ -80,10 +84,16 @@ def _best(benchmark: Benchmark, losses: Any) -> dict[str, Any] | None:
         return None
     run = int(np.nanargmin(losses))
     name = benchmark.names[benchmark.architecture_of[run]]
-    return {"loss": float(losses[run]), "architecture": name, "seed": int(benchmark.seed[run])}
+    lowest = float(losses[run])
+    return {
+        "loss": lowest,
+        "value": benchmark.metric.value(lowest),
+        "architecture": name,
+        "seed": int(benchmark.seed[run]),
+    }
 
 
-def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
+def _lines(facts: dict[str, Any], metric: Metric) -> list[tuple[str, str]]:
     statuses = ", ".join(f"{n:,} {name}" for name, n in facts["runs_by_status"].items() if n)
     repeats = ", ".join(
         f"{n:,} with {count(times, 'run')}" for times, n in facts["architectures_by_runs"].items()
@@ -91,6 +101,7 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     lines = [
         ("title", facts["title"]),
         ("corpus", facts["corpus"] or "not known"),
+        ("task", f"{facts['kind']}: {direction(metric)}"),
         ("architectures", f"{facts['architectures']:,}: {repeats}"),
         ("distinct graphs", f"{facts['distinct_graphs']:,}"),
         ("runs", f"{facts['runs']:,}: {statuses or 'none'}"),
@@ -100,7 +111,9 @@ def _lines(facts: dict[str, Any]) -> list[tuple[str, str]]:
     for name in ("valid", "test"):
         best = facts[f"best_{name}"]
         if best is not None:
-            text = f"{loss(best['loss'])} ({facts['metric']}), {perplexity(best['loss'])}"
+            text = f"{metric.name} {metric.shown(best['loss'])}"
+            if metric.loss_name != metric.name:
+                text += f" ({metric.loss_name} {loss(best['loss'])})"
             lines.append((f"best {name}", f"{text}: {best['architecture']}, seed {best['seed']}"))
     for name, about in facts["features"].items():
         of = f"{about['architectures']:,} architectures"

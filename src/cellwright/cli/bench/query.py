@@ -9,13 +9,14 @@ from rich.table import Table
 
 from cellwright.cli import sources
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
-from cellwright.cli.figures import jsonable, loss, perplexity
+from cellwright.cli.figures import arrow, jsonable, loss, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stdout
 
 if TYPE_CHECKING:
     from cellwright.bench import Benchmark, Run
     from cellwright.cell import Cell
+    from cellwright.tasks.metric import Metric
 
 EXAMPLES = examples(
     SYNTHETIC,
@@ -44,7 +45,9 @@ def run(
     """Show what is recorded of an architecture: each run with its losses and time.
 
     A cell is found by its graph, whatever its nodes are called. The listings of
-    the benchmark that are the same graph are all shown.
+    the benchmark that are the same graph are all shown. Losses are followed by
+    what the metric makes of the one on test data. In JSON, values are what it
+    makes of those on validation and test data.
     """
     from cellwright.bench import load
 
@@ -56,7 +59,7 @@ def run(
     for number, facts in enumerate(found):
         if number:
             stdout().print()
-        _print(facts, epoch)
+        _print(facts, benchmark.metric, epoch)
 
 
 def _find(benchmark: Benchmark, text: str) -> list[int]:
@@ -94,14 +97,18 @@ def _facts(benchmark: Benchmark, number: int, epoch: int | None) -> dict[str, An
         "name": architecture.name,
         "graph": benchmark.graphs[number],
         "same_graph": [benchmark.names[other] for other in same if other != number],
-        "metric": benchmark.metric,
-        "runs": [_run(run, epoch) for run in architecture.runs],
+        "metric": metric_document(benchmark.metric),
+        "runs": [_run(run, benchmark.metric, epoch) for run in architecture.runs],
     }
 
 
-def _run(run: Run, epoch: int | None) -> dict[str, Any]:
+def _run(run: Run, metric: Metric, epoch: int | None) -> dict[str, Any]:
     shown = run.best_epoch if epoch is None else epoch
     there = 0 < shown <= run.epochs
+    losses = {
+        name: float(getattr(run, name)[shown - 1]) if there else float("nan")
+        for name in ("train", "valid", "test")
+    }
     return {
         "seed": run.seed,
         "label": run.label,
@@ -111,10 +118,8 @@ def _run(run: Run, epoch: int | None) -> dict[str, Any]:
         "epochs": run.epochs,
         "epoch": shown if there else None,
         "seconds": float(run.seconds[:shown].sum()) if there else run.total_seconds,
-        "losses": {
-            name: float(getattr(run, name)[shown - 1]) if there else float("nan")
-            for name in ("train", "valid", "test")
-        },
+        "losses": losses,
+        "values": {name: metric.value(losses[name]) for name in ("valid", "test")},
         "curves": {
             name: getattr(run, name).tolist() for name in ("train", "valid", "test", "seconds")
         },
@@ -122,7 +127,7 @@ def _run(run: Run, epoch: int | None) -> dict[str, Any]:
     }
 
 
-def _print(facts: dict[str, Any], epoch: int | None) -> None:
+def _print(facts: dict[str, Any], metric: Metric, epoch: int | None) -> None:
     console = stdout()
     console.print(printable(f"{facts['name']} ({facts['graph']})"), style="bold cyan")
     if facts["same_graph"]:
@@ -133,7 +138,7 @@ def _print(facts: dict[str, Any], epoch: int | None) -> None:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("seed", "label"):
         table.add_column(name, overflow="fold")
-    for name in ("parameters", "epochs", "epoch", "train", "valid", "test", "perplexity", "time"):
+    for name in ("parameters", "epochs", "epoch", "train", "valid", "test", arrow(metric), "time"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("status", overflow="fold")
     for row in facts["runs"]:
@@ -145,13 +150,13 @@ def _print(facts: dict[str, Any], epoch: int | None) -> None:
             str(row["epochs"]),
             "–" if row["epoch"] is None else str(row["epoch"]),
             *(loss(losses[name]) for name in ("train", "valid", "test")),
-            perplexity(losses["test"]),
+            metric.shown(losses["test"]),
             hours(row["seconds"]),
             printable(_status(row)),
         )
     console.print(table)
     shown = "the epoch that validated best" if epoch is None else f"epoch {epoch}"
-    note = f"losses ({facts['metric']}), test perplexity and time up to {shown}"
+    note = f"losses ({metric.loss_name}), test {metric.name} and time up to {shown}"
     console.print(printable(note), style="dim", soft_wrap=True)
 
 

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from cellwright.base.errors import did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
-from cellwright.cli.figures import jsonable, loss, perplexity
+from cellwright.cli.figures import arrow, jsonable, loss, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stdout
 
@@ -36,8 +36,10 @@ def run(
     """List the best architectures of a benchmark.
 
     Figures are means over an architecture's runs that ended well. Valid is the
-    lowest validation loss, test the test loss of that epoch, and lowest_test
-    the lowest test loss of any epoch, as the paper's figures show it.
+    lowest validation loss, test the test loss of that epoch, followed by what
+    the metric makes of it, and lowest_test the lowest test loss of any epoch,
+    as the paper's figures show it. In JSON, value and test_value are what the
+    metric makes of valid and test.
     """
     import numpy as np
 
@@ -48,6 +50,7 @@ def run(
         hint = did_you_mean(by, ORDERS) or f"; the orders are {', '.join(ORDERS)}"
         raise typer.BadParameter(f"unknown order {by!r}{hint}")
     benchmark = load(file)
+    metric = benchmark.metric
     figures = of_architectures(benchmark)
     keys = np.asarray(getattr(figures, by), np.float64)
     keys = np.where(figures.ok > 0, keys, np.nan)
@@ -63,6 +66,9 @@ def run(
                 name: float(getattr(figures, name)[place])
                 for name in ("valid", "spread", "test", "lowest_test", "seconds")
             },
+            "metric": metric_document(metric),
+            "value": metric.value(float(figures.valid[place])),
+            "test_value": metric.value(float(figures.test[place])),
         }
         for place in order[:number]
     ]
@@ -72,7 +78,7 @@ def run(
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("name", style="cyan", overflow="fold")
     table.add_column("id", style="dim", no_wrap=True)
-    for name in ("runs", "parameters", "valid", "test", "perplexity", "lowest-test", "time"):
+    for name in ("runs", "parameters", "valid", "test", arrow(metric), "lowest-test", "time"):
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         spread = "" if np.isnan(row["spread"]) else f" ± {row['spread']:.4f}"
@@ -84,10 +90,10 @@ def run(
             f"{row['parameters']:,}",
             loss(row["valid"]) + spread,
             loss(row["test"]),
-            perplexity(row["test"]),
+            metric.shown(row["test"]),
             loss(row["lowest_test"]),
             hours(row["seconds"]),
         )
     stdout().print(table)
-    if not rows:
-        stdout().print("no run ended well", style="dim")
+    note = f"losses are {metric.loss_name}: the lower, the better" if rows else "no run ended well"
+    stdout().print(printable(note), style="dim")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cellwright.base.files import write_whole
 from cellwright.bench.compare.entries import Entry
+from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.scheduling import Comparison
 from cellwright.bench.compare.summary import (
     PARTS,
@@ -22,6 +23,7 @@ from cellwright.bench.compare.summary import (
 from cellwright.report import drawing
 from cellwright.report.methods import pictures
 from cellwright.report.page import Page
+from cellwright.tasks.metric import Metric
 
 SIGNIFICANT = 0.05
 
@@ -151,8 +153,9 @@ def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
         numeric=range(1, 5 + len(PARTS)),
         highlight=0,
         caption=(
-            "Regret at the end of the budget, and the mean regret at parts of it. Best found: the "
-            "share of seeds that end with the best that the table has to offer."
+            f"Regret in {summary.metric.loss_name} at the end of the budget, and the mean regret "
+            "at parts of it. Best found: the share of seeds that end with the best that the table "
+            "has to offer."
         ),
     )  # fmt: skip
     page.table(
@@ -223,8 +226,9 @@ def _how(page: Page, comparison: Comparison) -> None:
     page.bullets(
         [
             "Regret at time t is the test loss of the best model so far minus the lowest test loss "
-            f"of the table, {table.lowest_test:.4f}. The best model is the architecture and epoch "
+            f"of the table, {_lowest(table)}. The best model is the architecture and epoch "
             "of the lowest validation loss among all trials that had ended at t.",
+            _losses(table.benchmark.metric),
             f"The methods choose among {_count(table.cells, 'cell')}; training them all takes "
             f"{spent / 3600:,.1f} simulated hours. Trials run one after the other; going on from a "
             "checkpoint costs the difference only, and what is trained already costs nothing.",
@@ -243,6 +247,20 @@ def _how(page: Page, comparison: Comparison) -> None:
         ],
         caption="The methods and their settings; those not listed are the method's defaults.",
     )
+
+
+def _lowest(table: Table) -> str:
+    metric = table.benchmark.metric
+    if metric.loss_name == metric.name:
+        return f"{table.lowest_test:.4f}"
+    return f"{table.lowest_test:.4f}, {metric.name} {metric.shown(table.lowest_test)}"
+
+
+def _losses(metric: Metric) -> str:
+    """What the losses of a table are."""
+    unit = f" in {metric.unit}" if metric.unit else ""
+    direction = f"; of {metric.name} itself, the higher is the better" * metric.higher_is_better
+    return f"Losses are {metric.loss_name}{unit}: the lower, the better{direction}."
 
 
 def _settings(one: Entry) -> str:

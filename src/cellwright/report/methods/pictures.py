@@ -57,7 +57,7 @@ def draw_regrets(summary: Summary) -> Draw:
                 summary.times / scale, low, high, color=colour, alpha=0.10, linewidth=0
             )
         axes.set_xlabel(f"simulated time in {unit}")
-        axes.set_ylabel("regret in log perplexity")
+        axes.set_ylabel(_regret(summary))
         axes.set_xlim(0, summary.times[-1] / scale)
         axes.set_ylim(bottom=0, top=_top(summary))
         figure.legend(loc="outside right upper", title="best first")
@@ -101,7 +101,7 @@ def draw_panels(summary: Summary) -> Draw:
             axes.set_xlim(0, times[-1])
             axes.set_ylim(0, _top(summary))
         figure.supxlabel(f"simulated time in {unit}", fontsize=10)
-        figure.supylabel("regret in log perplexity", fontsize=10)
+        figure.supylabel(_regret(summary), fontsize=10)
 
     return draw
 
@@ -128,7 +128,7 @@ def draw_finals(summary: Summary) -> Draw:
             )  # fmt: skip
         left.set_xlim(0, end)
         left.set_ylim(0, 1.02)
-        left.set_xlabel("final regret in log perplexity")
+        left.set_xlabel(f"final {_regret(summary)}")
         left.set_ylabel("share of seeds with at most this regret")
         left.legend(loc="lower right")
         places = range(len(summary.labels), 0, -1)
@@ -147,9 +147,14 @@ def draw_finals(summary: Summary) -> Draw:
             )  # fmt: skip
         right.set_yticks(list(places), [drawing.plain(label) for label in summary.labels])
         right.grid(axis="y", visible=False)
-        right.set_xlabel("final regret in log perplexity, and its quartiles")
+        right.set_xlabel(f"final {_regret(summary)}, and its quartiles")
 
     return draw
+
+
+def _regret(summary: Summary) -> str:
+    """What stands at an axis of regrets."""
+    return drawing.plain(f"regret in {summary.metric.loss_name}")
 
 
 def _top(summary: Summary) -> float:
