@@ -8,23 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from texts import NO_DROPOUT, WORDS, corpus_of, small_corpus, small_settings
+from texts import NO_DROPOUT, WORDS, corpus_of, small_corpus
+from texts import small_search as search
 from torch import Tensor
 
 from cellwright.base.seeds import seeded
 from cellwright.cell.listings import DartsListing, EssListing, ess
 from cellwright.engine import Recurrent
-from cellwright.models import build_language_model
+from cellwright.models.language_model import TextBatch
 from cellwright.search.gradient.derive import copy_weights, derive
-from cellwright.search.gradient.reading import Reading, Texts
+from cellwright.search.gradient.reading import Reading
 from cellwright.search.gradient.records import SearchEpoch, SearchStep
 from cellwright.search.gradient.search import DifferentiableSearch
 from cellwright.search.gradient.watching import watch
-from cellwright.tasks.language.segments import Segment
-
-
-def search(seed: int = 0, backend: str = "auto", **changes: Any) -> DifferentiableSearch:
-    return DifferentiableSearch(small_corpus(), small_settings(**changes), seed, backend)
 
 
 def variables(of: DifferentiableSearch) -> dict[str, Tensor]:
@@ -49,14 +45,10 @@ def test_a_step_by_hand(kind: str) -> None:
     settings, model = hand.settings, hand.model
     assert isinstance(event, SearchStep)
 
-    texts = Texts.of(small_corpus(), settings)
-    valid, train = (
-        torch.from_numpy(text[: settings.bptt + 1].astype(np.int64))
-        for text in (texts.architecture, texts.weights)
-    )
+    valid, train = (hand.task.ordered(part, settings.batch)[0] for part in ("valid", "train"))
     intra = list(hand.variables.intra.parameters())
     with seeded(0, "dropout", "architecture", 0, 0):
-        loss = model.loss(valid[:-1], valid[1:], theta=hand.variables.theta()).cross_entropy
+        loss = model.text_loss(*valid[:2], theta=hand.variables.theta()).mean
     assert event.architecture == pytest.approx(loss.item())
     with torch.no_grad():  # Adam's first step is as long as its rate, against the gradient
         for variable, gradient in zip(intra, torch.autograd.grad(loss, intra), strict=True):
@@ -64,7 +56,7 @@ def test_a_step_by_hand(kind: str) -> None:
             variable -= 3e-3 * gradient / (gradient.abs() + 1e-8)
 
     with seeded(0, "dropout", "weights", 0, 0):
-        mean, penalty, _ = model.loss(train[:-1], train[1:], theta=hand.variables.theta())
+        mean, penalty, _ = model.text_loss(*train[:2], theta=hand.variables.theta())
     assert event.loss == pytest.approx(mean.item())
     weights = list(model.parameters())
     gradients = torch.autograd.grad(mean + penalty, weights)
@@ -175,33 +167,60 @@ def test_one_group_of_ess() -> None:
 # -- texts ---------------------------------------------------------------------------------
 
 
+def words_read(one: DifferentiableSearch) -> dict[str, list[TextBatch]]:
+    """Runs a search to its end: the batches of the weights and of the architecture."""
+    read: dict[str, list[TextBatch]] = {"weights": [], "architecture": []}
+    reading = one._reading
+
+    def watched(what: str, batch: TextBatch, epoch: int) -> Reading:
+        read[what].append(batch)
+        return reading(what, batch, epoch)
+
+    one._reading = watched  # type: ignore[method-assign, assignment]
+    for _ in one.run():
+        pass
+    return read
+
+
 def test_who_reads_what() -> None:
     corpus = corpus_of(np.arange(100) % WORDS, np.full(40, 3), WORDS)
-    valid = Texts.of(corpus, small_settings(batch=5))
-    halves = Texts.of(corpus, small_settings(batch=5, architecture_text="halves"))
-    assert valid.weights.size == 100
-    assert set(valid.architecture.flat) == {3}
-    assert np.array_equal(halves.weights, corpus.train[:50].reshape(5, 10).T)
-    assert np.array_equal(halves.architecture, corpus.train[50:].reshape(5, 10).T)
-    assert np.array_equal(halves.valid, valid.valid)
-    segments = valid.architecture_segments(small_settings(bptt=3))
-    assert [(s.start, s.length) for s in segments] == [(0, 3), (3, 3)]
+    settings = {"batch": 5, "epochs": 1, "bptt": 3, "bptt_spread": 0.0, "bptt_halve": 0.0}
+    valid = words_read(search(corpus=corpus, **settings))
+    halves = words_read(search(corpus=corpus, **settings, architecture_text="halves"))
+
+    def text(batches: list[TextBatch]) -> Tensor:
+        return torch.cat([batch.tokens for batch in batches])
+
+    def columns(tokens: Any) -> Tensor:
+        return torch.as_tensor(tokens.astype(np.int64)).view(5, -1).t()
+
+    assert torch.equal(text(valid["weights"]), columns(corpus.train)[:-1])
+    assert set(text(valid["architecture"]).flatten().tolist()) == {3}
+    # 8 rows of validation text: two segments of three rows and their targets, and a rest.
+    assert {len(batch.tokens) for batch in valid["architecture"]} == {3}
+    assert torch.equal(text(halves["weights"]), columns(corpus.train[:50])[:-1])
+    assert torch.equal(text(halves["architecture"]), columns(corpus.train[50:])[:9])
+
+
+def test_halves_are_measured_on_the_validation_text() -> None:
+    one = search(architecture_text="halves", evaluation_batch=1, epochs=1)
+    *_, last = one.run()
+    assert isinstance(last, SearchEpoch)
+    batches = one.task.ordered("valid", 1)
+    with torch.no_grad():
+        theta = one.variables.theta()
+    assert last.valid == one.task.measure(one.model, batches, theta=theta).loss
 
 
 def test_the_architecture_reads_on_in_the_next_epoch() -> None:
     """Not the first segment again: a short training text would never get to the others."""
-    read: list[int] = []
     one = search(bptt_spread=0.0, bptt_halve=0.0, bptt=4)
-    reading = one._reading
-
-    def watched(what: str, segment: Segment, epoch: int) -> Reading:
-        if what == "architecture":
-            read.append(segment.start)
-        return reading(what, segment, epoch)
-
-    one._reading = watched  # type: ignore[method-assign]
-    assert len([event for event in one.run() if isinstance(event, SearchStep)]) == 18
-    assert read == ([0, 4, 8, 12] * 5)[:18]
+    valid = one.task.ordered("valid", 4)[:4]
+    read = words_read(one)["architecture"]
+    assert len(read) == 18
+    for number, batch in enumerate(read):
+        assert torch.equal(batch.tokens, valid[number % 4].tokens)
+        assert torch.equal(batch.targets, valid[number % 4].targets)
 
 
 # -- what is recorded ----------------------------------------------------------------------
@@ -223,7 +242,6 @@ def test_records(kind: str) -> None:
         drop = kind == "ess"
         found = derive(one.supernet, theta, drop_unlinks=drop, connected=True)
         assert found.listing == record.listing
-        assert record.perplexity == math.exp(record.valid)
         assert SearchEpoch.from_json(record.to_json()) == record
     assert (result.theta, result.listing) == (records[-1].theta, records[-1].listing)
 
@@ -244,7 +262,7 @@ def test_the_found_cell_takes_over_its_weights() -> None:
     one = search(kind="ess")
     for _ in one.run():
         pass
-    single = build_language_model(one.settings.model, one.result().shared, WORDS)
+    single = one.task.model(one.result().shared, one.model.settings)
     copy_weights(one.model, single)
     assert torch.equal(single.embedding.weight, one.model.embedding.weight)
 

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 import torch
-from texts import small_corpus, small_settings
+from texts import small_corpus, small_search
 
 from cellwright.search.gradient.records import SearchEpoch, SearchStep
 from cellwright.search.gradient.search import DifferentiableSearch
 from cellwright.training.snapshots import Snapshot
 
+AWD = {"kind": "awd"}
 JOINT = {"kind": "ess", "epochs": 9, "rounds": 2, "bptt": 14}
 CASES: dict[str, dict[str, Any]] = {
     "darts": {"norm": False},
@@ -24,16 +25,18 @@ CASES: dict[str, dict[str, Any]] = {
     "ess, halves, Adam": {**JOINT, "architecture_text": "halves", "optimizer": "adam"},
     "ess, inter": {"kind": "ess", "scope": "inter", "m": 1},
     "ess, phases that settle": {**JOINT, "phase_epochs": 2, "settled": 1e-3},
+    "darts, two layers": {"model": AWD},
+    "ess, choices, two layers": {**JOINT, "fixed": "choice", "model": AWD},
 }
 
 
 def made(case: str) -> DifferentiableSearch:
-    return DifferentiableSearch(small_corpus(100), small_settings(**CASES[case]), seed=3)
+    return small_search(3, corpus=small_corpus(100), **CASES[case])
 
 
 def timeless(event: SearchStep | SearchEpoch) -> SearchStep | SearchEpoch:
     if isinstance(event, SearchStep):
-        return replace(event, seconds=0.0, tokens_per_second=0.0)
+        return replace(event, seconds=0.0, speed=0.0)
     return replace(event, seconds=0.0, peak_memory=0)
 
 
@@ -86,8 +89,6 @@ def test_a_snapshot_is_a_copy() -> None:
 
 
 def test_another_seed_is_another_search() -> None:
-    one, other = (
-        DifferentiableSearch(small_corpus(), small_settings(), seed=seed) for seed in (0, 1)
-    )
+    one, other = (small_search(seed) for seed in (0, 1))
     for first, second in zip(one.run(), other.run(), strict=True):
         assert timeless(first) != timeless(second)

@@ -13,30 +13,24 @@ from torch import Tensor, nn
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from texts import NO_DROPOUT, corpus_of, small_corpus
+from texts import small_corpus, small_model, small_task, split
 
 from cellwright.cell.listings import EnasListing
 from cellwright.search.sharing.controller import Controller
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.settings import SharingSettings
 
-__all__ = ["NO_DROPOUT", "corpus_of", "small_corpus"]
-
 ACTS = {"tanh": torch.tanh, "relu": torch.relu, "sigmoid": torch.sigmoid, "identity": lambda x: x}
 
 
 def sharing_settings(**changes: Any) -> SharingSettings:
-    """Two epochs of a few steps, with every dropout at work."""
-    model = {"hidden": 6, "dropout_output": 0.3, "dropout_x": 0.2, **changes.pop("model", {})}
+    """Two epochs of a few steps."""
     kind = changes.get("kind", "enas")
     values = {
         "nodes": 4,
         "epochs": 2,
         "batch": 4,
         "evaluation_batch": 2,
-        "bptt": 8,
-        "bptt_spread": 1.0,
-        "bptt_shortest": 3,
         "learning_rate": 0.5,
         "controller_steps": 3 if kind == "enas" else 0,
         "controller_samples": 2,
@@ -44,13 +38,15 @@ def sharing_settings(**changes: Any) -> SharingSettings:
         "controller_units": 7,
         "candidates": 3,
         "finalists": 3,
-        "model": model,
     }
     return SharingSettings.model_validate({**values, **changes})
 
 
 def sharing_search(seed: int = 3, **changes: Any) -> SharingSearch:
-    return SharingSearch(small_corpus(100), sharing_settings(**changes), seed)
+    """With these settings of task, model and search."""
+    of_task, model, search = split(changes)
+    task = small_task(small_corpus(100), **{"bptt_halve": 0.0, **of_task})
+    return SharingSearch(task, small_model(**model), sharing_settings(**search), seed)
 
 
 # -- written out ---------------------------------------------------------------------------------

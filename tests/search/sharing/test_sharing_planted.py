@@ -6,15 +6,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from sharing_cases import NO_DROPOUT
-
 sys.path.insert(0, str(Path(__file__).parents[3] / "benchmarks"))
 
-from planted_search import circle
+from planted_search import MODEL, SEGMENTS, circle
 
 from cellwright.cell.listings import EnasListing
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.settings import SharingSettings
+from cellwright.tasks.language.task import LanguageTask
 
 PLANTED, OTHER = "tanh", "sigmoid"
 
@@ -28,7 +27,6 @@ def searched(seed: int, **changes: Any) -> SharingSearch:
         "epochs": 3,
         "batch": 16,
         "evaluation_batch": 16,
-        "bptt": 12,
         "optimizer": "adam",
         "learning_rate": 2e-2,
         "decay": 1.0,
@@ -40,9 +38,9 @@ def searched(seed: int, **changes: Any) -> SharingSearch:
         "reward_scale": 5.0,
         "candidates": 1,
         "finalists": 1,
-        "model": {"hidden": 8, **NO_DROPOUT, "init_range": 0.3},
     }
-    search = SharingSearch(circle(), SharingSettings.model_validate({**values, **changes}), seed)
+    settings = SharingSettings.model_validate({**values, **changes})
+    search = SharingSearch(LanguageTask(circle(), SEGMENTS), MODEL, settings, seed)
     for _ in search.run():
         pass
     return search

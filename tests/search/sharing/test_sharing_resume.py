@@ -24,6 +24,7 @@ CASES: dict[str, dict[str, Any]] = {
         "controller_samples": 1,
         "finalists": 1,
     },
+    "enas, two layers": {"controller_steps": 1, "epochs": 1, "model": {"kind": "awd"}},
     "random-sharing": {**RANDOM, "finalists": 2, "screening": 1},
     "random-sharing, diverging": {**RANDOM, "explode_above": 1.95, "diverged_in_a_row": 9},
 }
@@ -31,7 +32,7 @@ CASES: dict[str, dict[str, Any]] = {
 
 def timeless(event: SharingStep | SharingEpoch) -> SharingStep | SharingEpoch:
     if isinstance(event, SharingStep):
-        return replace(event, seconds=0.0, tokens_per_second=0.0)
+        return replace(event, seconds=0.0, speed=0.0)
     return replace(event, seconds=0.0, peak_memory=0)
 
 

@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from sharing_cases import NO_DROPOUT, corpus_of, sharing_search, sharing_settings
+from sharing_cases import sharing_search
+from texts import NO_DROPOUT
 
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lift, lower
@@ -16,7 +17,6 @@ from cellwright.data.errors import DataError
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.records import SharingEpoch, SharingStep
 from cellwright.search.sharing.selection import Selection
-from cellwright.tasks.language.measuring import text_losses
 
 
 def ended(**changes: object) -> tuple[SharingSearch, list[SharingStep], list[SharingEpoch]]:
@@ -44,8 +44,7 @@ def test_an_epoch_s_record():
     assert first.reward == pytest.approx(np.mean([step.reward for step in steps[3:6]]))
     assert second.listing == search.controller.greedy()
     child = search.children.child(second.listing)
-    assert second.valid == pytest.approx(np.mean(text_losses(child, search._validation._whole, 8)))
-    assert second.perplexity == pytest.approx(math.exp(second.valid))
+    assert second.valid == search.task.measure(child, search.task.ordered("valid", 2)).loss
     most = math.log(math.factorial(3) * 4**4)
     assert 0.9 * most < first.entropy <= most + 1e-6  # it has hardly learned anything
     assert (first.diverged, lift(second.cell)) == (0, second.listing)
@@ -119,9 +118,8 @@ def test_weights_that_are_no_numbers():
 
 
 def test_a_text_that_is_too_short():
-    words = np.arange(100) % 7
-    with pytest.raises(DataError, match="too few for a batch of 40"):
-        SharingSearch(corpus_of(words, words[:50], 7), sharing_settings(batch=40), 0)
+    with pytest.raises(DataError, match="too few for a batch of 40"):  # 70 words to validate on
+        sharing_search(batch=40)
 
 
 # -- the selection -------------------------------------------------------------------------------

@@ -7,14 +7,8 @@ import math
 import numpy as np
 import pytest
 import torch
-from sharing_cases import (
-    NO_DROPOUT,
-    PlainPolicy,
-    bank_weight,
-    plain_loss,
-    sharing_search,
-    sharing_settings,
-)
+from sharing_cases import PlainPolicy, bank_weight, plain_loss, sharing_search, sharing_settings
+from texts import NO_DROPOUT, small_model, small_task
 
 import cellwright as cw
 from cellwright.base.seeds import seed_for, seeded
@@ -29,8 +23,8 @@ PLAIN = {"model": NO_DROPOUT, "bptt_spread": 0.0}
 
 
 def children(nodes: int = 4) -> Children:
-    settings = sharing_settings(nodes=nodes, model=NO_DROPOUT)
-    return Children(settings.model, settings.space(), 7, "auto", norm=False)
+    space = sharing_settings(nodes=nodes).space()
+    return Children(small_task(), small_model(**NO_DROPOUT), space, "auto", norm=False)
 
 
 # -- what is shared ------------------------------------------------------------------------------
@@ -125,8 +119,8 @@ def test_a_step_of_the_weights_by_hand(clip: float | None, norm: bool):
     before = search.weights()
     listing = child_of(search, 0, 0)
     leaves = {name: weight.clone().requires_grad_() for name, weight in before.items()}
-    rows = torch.as_tensor(search._train[:9].astype("int64"))
-    loss = plain_loss(listing, leaves, rows[:-1], rows[1:], norm)
+    tokens, targets, _ = search.task.ordered("train", 4)[0]
+    loss = plain_loss(listing, leaves, tokens, targets, norm)
     slopes = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
     gradients = dict(zip(leaves, slopes, strict=True))
     norm = math.sqrt(sum(float(g.square().sum()) for g in slopes if g is not None))
@@ -134,7 +128,7 @@ def test_a_step_of_the_weights_by_hand(clip: float | None, norm: bool):
     assert (share < 1) == (clip is not None)
 
     step = next(search.run())
-    assert (step.part, step.step, step.tokens) == ("weights", 1, 8 * 4)
+    assert (step.part, step.step, step.size) == ("weights", 1, 8 * 4)
     assert step.loss == pytest.approx(float(loss.detach()), abs=1e-5)
     after = search.weights()
     moved = set()
@@ -167,13 +161,12 @@ def test_steps_of_the_controller_by_hand():
         with torch.no_grad(), seeded(search.seed, "samples", 0, number):
             listings = [search.controller.sample().listing for _ in range(2)]
         generator = np.random.default_rng(seed_for(search.seed, "minibatch", 0, number))
-        text = torch.as_tensor(search._validation._cut.astype("int64"))  # 17 rows of 4 words
-        start = 8 * int(generator.integers(2))
-        rows = text[start : start + 9]
+        # 17 rows of 4 words: two minibatches of 8 rows and their targets.
+        tokens, targets, _ = search.task.ordered("valid", 4)[int(generator.integers(2))]
         rewards, plain = [], []
         for listing in listings:
             with torch.no_grad():
-                nats = float(plain_loss(listing, weights, rows[:-1], rows[1:], True))
+                nats = float(plain_loss(listing, weights, tokens, targets, True))
             _, entropy = oracle(listing)
             plain.append(80 / math.exp(nats))
             rewards.append(plain[-1] + 0.01 * float(entropy.detach()))
