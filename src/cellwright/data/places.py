@@ -11,6 +11,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from cellwright.base.paths import from_anywhere
+
 
 def data_folder() -> Path | None:
     """The folder that `CELLWRIGHT_DATA` names, or None."""
@@ -22,7 +24,7 @@ def cache_folder() -> Path:
     """The folder that everything is kept in, which need not be there yet."""
     named = os.environ.get("CELLWRIGHT_CACHE")
     if named:
-        return Path(named).expanduser().absolute()
+        return from_anywhere(named)
     import pooch  # type: ignore[import-untyped]
 
     return Path(pooch.os_cache("cellwright"))

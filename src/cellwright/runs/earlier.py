@@ -44,11 +44,18 @@ def recipe_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def info_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
-    """`run.json` or `search.json` of an earlier version, but for its format."""
-    recipe = recipe_of_today(values["recipe"])
-    data = dict(values["data"])
-    recipe["task"]["folder"] = data.pop("folder", None)
-    return {**values, "recipe": recipe, "data": data, "metric": PERPLEXITY.model_dump()}
+    """`run.json` or `search.json` of an earlier version, but for its format.
+
+    What is damaged stays as it is: whoever checks the values tells.
+    """
+    found = {**values, "metric": PERPLEXITY.model_dump()}
+    recipe, data = values.get("recipe"), values.get("data")
+    if isinstance(recipe, Mapping) and isinstance(data, Mapping):
+        found["recipe"] = recipe_of_today(recipe)
+        found["data"] = {name: value for name, value in data.items() if name != "folder"}
+        if isinstance(found["recipe"].get("task"), dict):
+            found["recipe"]["task"]["folder"] = data.get("folder")
+    return found
 
 
 def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,35 +20,32 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import sys
 from collections.abc import Mapping, Sequence
-from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, create_model
 from typing_extensions import Self
 
-from cellwright.base.errors import did_you_mean, reason, shown
+from cellwright.base.errors import shown
+from cellwright.base.paths import from_anywhere
 from cellwright.data import KNOWN
 from cellwright.runs.errors import RecipeError, RunError
 from cellwright.runs.recipe_errors import explain
+from cellwright.runs.recipe_files import (
+    NoRecipeError,
+    check_kind,
+    find_recipe,
+    names_in,
+    override,
+    read_packaged,
+    read_table,
+)
 from cellwright.runs.recipe_text import NONE
 from cellwright.runs.recipe_text import recipe_to_toml as recipe_to_toml
 from cellwright.tasks.registry import TaskError, TaskKind, is_built_in, placed, task_kind
 from cellwright.tasks.settings import TaskSettings
 from cellwright.training.settings import TrainingSettings
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
-
-MOST_BYTES = 2**20
-"""The largest file that is read as a recipe."""
 
 DEFAULT_TASK = "language"
 """What a recipe is about that does not say."""
@@ -68,10 +65,8 @@ class BaseRecipe(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    noun: ClassVar[str] = "training"
-    """What it is a recipe for."""
     folder: ClassVar[str] = "training"
-    """Where among the recipes that come with cellwright those of its kind are."""
+    """Its kind: where those are that come with cellwright (`recipe_files.KINDS`)."""
 
     name: str = Field("recipe", description="what people call it; the file's name unless said")
     description: str = Field("", description="what it is for, in a line")
@@ -90,7 +85,7 @@ class BaseRecipe(BaseModel):
         wanted = self.task.data if data is None else data
         changes = {"data": placed(self.task, wanted)}
         if folder is not None:
-            changes["folder"] = str(Path(folder).expanduser().absolute())
+            changes["folder"] = str(from_anywhere(folder))
         return self.model_copy(update={"task": self.task.model_copy(update=changes)})
 
 
@@ -243,20 +238,17 @@ def load_recipe(
         RecipeError: no such recipe, or something in it (or in what it extends) is wrong.
     """
     draft = _Draft()
-    label, name = _load(str(name_or_path), None, draft, (), kind)
+    wanted = str(name_or_path)
+    label, name = _load(wanted, None, draft, (), kind)
+    check_kind(draft.values, kind.folder, label, wanted)
     for text in overrides:
-        draft.take(_override(text), f"the setting {shown(text)}")
+        draft.take(override(text), f"the setting {shown(text)}")
     return draft.recipe(kind, name, label)
 
 
 def recipe_names(kind: type[BaseRecipe] = Recipe) -> list[str]:
     """The recipes of a kind that come with cellwright."""
-    files = _packaged(kind).iterdir()
-    return sorted(file.name[:-5] for file in files if file.name.endswith(".toml"))
-
-
-def _packaged(kind: type[BaseRecipe]) -> Traversable:
-    return resources.files("cellwright").joinpath("recipes", kind.folder)
+    return names_in(kind.folder)
 
 
 def _other_kind(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
@@ -272,19 +264,19 @@ def _load(
     kind: type[BaseRecipe],
 ) -> tuple[str, str]:
     """Take a recipe, after those that it extends, into the draft; how to call its file, and it."""
-    path = _find(wanted, beside, kind)
+    path = find_recipe(wanted, beside, kind.folder)
     label = wanted if path is None else str(path)
     where = f"recipe {wanted!r}" if path is None else label
     if label in within:
         raise RecipeError(f"{where} extends itself: {' → '.join((*within, label))}")
-    table = read_table(_packaged(kind) / f"{wanted}.toml" if path is None else path, where)
+    table = read_packaged(wanted, kind.folder) if path is None else read_table(path, where)
     parent = table.pop("extends", None)
     if parent is not None:
         if not isinstance(parent, str):
             raise RecipeError(f"{where}: extends should name a recipe, not {shown(parent)}")
         try:
             _load(parent, None if path is None else path.parent, draft, (*within, label), kind)
-        except _NoRecipeError as error:
+        except NoRecipeError as error:
             raise RecipeError(f"{where}: extends: {error}") from None
         for own in _OWN:
             draft.values.pop(own, None)
@@ -298,90 +290,7 @@ def _load(
     return where, str(table.get("name", name))
 
 
-class _NoRecipeError(RecipeError):
-    """There is no recipe of a name."""
-
-
-def _find(wanted: str, beside: Path | None, kind: type[BaseRecipe]) -> Path | None:
-    """The file of a recipe; None for a packaged one."""
-    packaged = recipe_names(kind)
-    if wanted in packaged:
-        return None
-    if "\0" in wanted:
-        raise RecipeError(f"{wanted!r} is not a file name")
-    path = Path(wanted).expanduser()
-    path = path if beside is None else beside / path
-    if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
-        return path.resolve()
-    other = _folder_of(wanted)
-    if other is not None:
-        raise _NoRecipeError(
-            f"{wanted!r} is a recipe in {other}/, not one for a {kind.noun}; those are "
-            f"{', '.join(packaged)}"
-        )
-    hint = did_you_mean(wanted, packaged) or f"; there are {', '.join(packaged)}"
-    raise _NoRecipeError(
-        f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)"
-    )
-
-
-def _folder_of(name: str) -> str | None:
-    """The kind of packaged recipes in which there is one of that name."""
-    for folder in resources.files("cellwright").joinpath("recipes").iterdir():
-        if folder.is_dir() and folder.joinpath(f"{name}.toml").is_file():
-            return folder.name
-    return None
-
-
-def _is_file(path: Path) -> bool:
-    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
-        return path.is_file()
-    return False
-
-
 def _is_folder(path: Path) -> bool:
     with contextlib.suppress(OSError, ValueError):
         return path.is_dir()
     return False
-
-
-def read_table(path: Path | Traversable, where: str) -> dict[str, Any]:
-    """The tables of a recipe's file, before anything in them is looked at."""
-    try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise _NoRecipeError(f"there is no recipe {where}") from None
-    except OSError as error:
-        raise RecipeError(f"cannot read {where}: {reason(error)}") from None
-    if len(data) > MOST_BYTES:
-        raise RecipeError(f"{where}: larger than {MOST_BYTES:,} bytes, which no recipe is")
-    try:
-        return tomllib.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise RecipeError(f"{where}, line {line}: not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise RecipeError(f"{where} is not TOML: {error}") from None
-
-
-def _override(text: str) -> dict[str, Any]:
-    """A setting as the nested tables that a file would say it with.
-
-    >>> _override("training.optimizer=adam")
-    {'training': {'optimizer': 'adam'}}
-    """
-    key, equals, written = text.partition("=")
-    names = [name.strip() for name in key.split(".")]
-    if not equals or not all(names):
-        raise RecipeError(f"a setting looks like training.epochs=3, not {shown(text)}")
-    written = written.strip()
-    try:
-        parsed = tomllib.loads(f"value = {written}")
-        value: Any = parsed["value"] if len(parsed) == 1 else written
-    except (tomllib.TOMLDecodeError, RecursionError):
-        value = written
-    for name in reversed(names):
-        value = {name: value}
-    assert isinstance(value, dict)
-    return value

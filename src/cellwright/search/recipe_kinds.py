@@ -71,7 +71,7 @@ def _of_training(wanted: str, within: tuple[Path, ...]) -> RecipeError:
 
 def _table(path: Path) -> dict[str, Any]:
     """What a file says; nothing if it says nothing that can be read, which its reader will tell."""
-    from cellwright.runs.recipes import read_table
+    from cellwright.runs.recipe_files import read_table
 
     with contextlib.suppress(OSError, ValueError, RecipeError):
         if path.is_file():

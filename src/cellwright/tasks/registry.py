@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.base.errors import UserError, did_you_mean, shown
+from cellwright.base.paths import from_anywhere
 from cellwright.base.progress import Progress
 from cellwright.tasks.settings import TaskSettings
 
@@ -74,23 +75,25 @@ def task_kind(name: str) -> TaskKind:
     module, colon, function = where.partition(":")
     if not colon or not all(word.isidentifier() for word in (*module.split("."), function)):
         hint = did_you_mean(name, BUILT_IN) or f"; there are {', '.join(BUILT_IN)}"
-        raise TaskError(f"unknown task {shown(name)}{hint}, and module:function for a plug-in's")
+        raise TaskError(f"unknown task {shown(name)}{hint} (a plug-in's is named module:function)")
     try:
         made = getattr(importlib.import_module(module), function)()
-    except (ImportError, AttributeError, TypeError) as error:
-        raise TaskError(f"the task {shown(name)} cannot be had: {error}") from None
+    except Exception as error:  # a plug-in may fail in every way
+        why = f"{type(error).__name__}: {error}"
+        raise TaskError(f"the task {shown(name)} cannot be had: {why}") from error
     if not isinstance(made, TaskKind):
         raise TaskError(f"{where} gives {shown(made)}, and should give a TaskKind")
     return made
 
 
 def placed(settings: TaskSettings, data: str) -> str:
-    """Data by name, or the path of its folder in a form that holds in any working directory."""
-    names = task_kind(settings.kind).names
-    path = Path(data).expanduser()
-    if data in names or (not names and not path.exists()):
-        return data
-    return str(path.absolute())
+    """Data by name, or the path of its folder in a form that holds in any working directory.
+
+    What is neither stays as it is, so that whoever opens it tells what the user wrote.
+    """
+    path = from_anywhere(data)
+    known = data in task_kind(settings.kind).names
+    return data if known or not os.path.exists(path) else str(path)  # `Path.exists` may raise
 
 
 def open_task(settings: TaskSettings, progress: Progress | None = None) -> Task[Any]:

@@ -85,7 +85,7 @@ def train_trial(
         trained itself; `begun_at` is the number of epochs that it took over from another.
 
     Raises:
-        RunError: an argument is wrong, or the data is other data.
+        UserError: an argument is wrong, or the data is other data.
     """
     if value not in VALUES:
         raise RunError(f"a trial's value is one of {', '.join(VALUES)}, not {shown(value)}")

@@ -44,7 +44,6 @@ SearchSettings = Annotated[
 class SearchRecipe(BaseRecipe):
     """How to search, and how to train what was found."""
 
-    noun: ClassVar[str] = "one-shot search"
     folder: ClassVar[str] = "search"
 
     training: str = Field(

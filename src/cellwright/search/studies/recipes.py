@@ -148,7 +148,6 @@ class RetrySettings(_Table):
 class StudyRecipe(BaseRecipe):
     """A search that trains cell by cell."""
 
-    noun: ClassVar[str] = "study"
     folder: ClassVar[str] = "studies"
 
     training: str = Field(

@@ -1,0 +1,179 @@
+"""Where recipes are: those that come with cellwright, by kind and name, and files.
+
+| folder | recipes for | used by |
+|---|---|---|
+| `training` | a training | `cellwright train CELL --recipe NAME` |
+| `search` | a one-shot search | `cellwright search NAME` |
+| `studies` | a study | `cellwright search NAME` |
+
+A name is that of one recipe, of one kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cellwright.base.errors import did_you_mean, reason, shown
+from cellwright.runs.errors import RecipeError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+MOST_BYTES = 2**20
+"""The largest file that is read as a recipe."""
+
+
+@dataclass(frozen=True)
+class RecipeKind:
+    """What recipes of a folder are for.
+
+    Args:
+        noun: what they decide.
+        command: how they are used.
+        marks: tables that only such recipes have.
+    """
+
+    noun: str
+    command: str
+    marks: tuple[str, ...]
+
+
+KINDS = {
+    "training": RecipeKind("a training", "cellwright train CELL --recipe", ("training",)),
+    "search": RecipeKind("a one-shot search", "cellwright search", ("search",)),
+    "studies": RecipeKind("a study", "cellwright search", ("method", "space")),
+}
+"""The kinds of recipes, by their folder."""
+
+
+class NoRecipeError(RecipeError):
+    """There is no recipe of a name."""
+
+
+def names_in(folder: str) -> list[str]:
+    """The recipes of a kind that come with cellwright."""
+    files = _packaged(folder).iterdir()
+    return sorted(file.name[:-5] for file in files if file.name.endswith(".toml"))
+
+
+def find_recipe(wanted: str, beside: Path | None, folder: str) -> Path | None:
+    """The file of a recipe; None for a packaged one.
+
+    Args:
+        wanted: a name or a path.
+        beside: the folder that a path starts from; the working directory unless said.
+        folder: the kind of the recipe.
+
+    Raises:
+        NoRecipeError: there is none of that name, or one of another kind.
+    """
+    packaged = names_in(folder)
+    if wanted in packaged:
+        return None
+    if "\0" in wanted:
+        raise RecipeError(f"{wanted!r} is not a file name")
+    path = Path(wanted).expanduser()
+    path = path if beside is None else beside / path
+    if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
+        return path.resolve()
+    hint = did_you_mean(wanted, packaged) or f"; there are {', '.join(packaged)}"
+    for other in KINDS:
+        if other != folder and wanted in names_in(other):
+            raise NoRecipeError(_of_another_kind(repr(wanted), wanted, other, folder) + hint)
+    raise NoRecipeError(f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)")
+
+
+def check_kind(tables: Mapping[str, Any], folder: str, where: str, wanted: str) -> None:
+    """Say so if these are the tables of a recipe of another kind.
+
+    Args:
+        tables: of the recipe, and of those that it extends.
+        folder: the kind that it should be of.
+        where: how to call its file.
+        wanted: what the user called it.
+
+    Raises:
+        RecipeError: they are.
+    """
+    found = [kind for kind in KINDS if _has_a_mark(tables, kind)]
+    if found and folder not in found:
+        raise RecipeError(_of_another_kind(where, wanted, found[0], folder))
+
+
+def read_packaged(name: str, folder: str) -> dict[str, Any]:
+    """The tables of a recipe that comes with cellwright."""
+    return read_table(_packaged(folder) / f"{name}.toml", f"recipe {name!r}")
+
+
+def read_table(path: Path | Traversable, where: str) -> dict[str, Any]:
+    """The tables of a recipe's file, before anything in them is looked at."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise NoRecipeError(f"there is no recipe {where}") from None
+    except OSError as error:
+        raise RecipeError(f"cannot read {where}: {reason(error)}") from None
+    if len(data) > MOST_BYTES:
+        raise RecipeError(f"{where}: larger than {MOST_BYTES:,} bytes, which no recipe is")
+    try:
+        return tomllib.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise RecipeError(f"{where}, line {line}: not UTF-8 text") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise RecipeError(f"{where} is not TOML: {error}") from None
+
+
+def override(text: str) -> dict[str, Any]:
+    """A setting as the nested tables that a file would say it with.
+
+    >>> override("training.optimizer=adam")
+    {'training': {'optimizer': 'adam'}}
+    """
+    key, equals, written = text.partition("=")
+    names = [name.strip() for name in key.split(".")]
+    if not equals or not all(names):
+        raise RecipeError(f"a setting looks like training.epochs=3, not {shown(text)}")
+    written = written.strip()
+    try:
+        parsed = tomllib.loads(f"value = {written}")
+        value: Any = parsed["value"] if len(parsed) == 1 else written
+    except (tomllib.TOMLDecodeError, RecursionError):
+        value = written
+    for name in reversed(names):
+        value = {name: value}
+    assert isinstance(value, dict)
+    return value
+
+
+def _packaged(folder: str) -> Traversable:
+    return resources.files("cellwright").joinpath("recipes", folder)
+
+
+def _has_a_mark(tables: Mapping[str, Any], folder: str) -> bool:
+    # A search names its training by a word; only a recipe for trainings has it as a table.
+    return any(isinstance(tables.get(mark), dict) for mark in KINDS[folder].marks)
+
+
+def _of_another_kind(where: str, wanted: str, found: str, folder: str) -> str:
+    """What to say of a recipe that is not of the kind that was asked for."""
+    it, asked = KINDS[found], KINDS[folder]
+    return f"{where} is a recipe for {it.noun} ({it.command} {wanted}), not for {asked.noun}"
+
+
+def _is_file(path: Path) -> bool:
+    with contextlib.suppress(OSError, ValueError):  # a name that no file can have
+        return path.is_file()
+    return False
