@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cellwright.base.errors import FileError
 from cellwright.base.files import sweep, write_whole
 from cellwright.base.locks import is_held, training_lock
-from cellwright.runs.errors import RunError
 from runs.support import largest_file
 
 
@@ -23,7 +23,7 @@ def test_a_file_is_replaced(tmp_path: Path):
 def test_the_old_file_stays_where_the_new_one_does_not_fit(tmp_path: Path):
     path = tmp_path / "file"
     write_whole(path, b"old")
-    with largest_file(100), pytest.raises(RunError, match=r"cannot write .*file: file too large"):
+    with largest_file(100), pytest.raises(FileError, match=r"cannot write .*file: file too large"):
         write_whole(path, [b"x" * 80, b"y" * 80])
     assert path.read_bytes() == b"old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
@@ -48,7 +48,7 @@ def test_where_no_file_can_be(tmp_path: Path, name: str):
     (tmp_path / "a-file").write_bytes(b"")
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "in it").write_bytes(b"")
-    with pytest.raises(RunError, match="cannot write"):
+    with pytest.raises(FileError, match="cannot write"):
         write_whole(tmp_path / name, b"x")
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["a-file", "folder"]
 
@@ -66,7 +66,7 @@ def test_one_process_at_a_time(tmp_path: Path):
     assert not is_held(tmp_path)
     with training_lock(tmp_path):
         assert is_held(tmp_path)
-        with pytest.raises(RunError, match=r"another process \(number \d+\) is training in"):
+        with pytest.raises(FileError, match=r"another process \(number \d+\) is training in"):
             training_lock(tmp_path).__enter__()
     assert not is_held(tmp_path)
     with training_lock(tmp_path):
@@ -74,5 +74,5 @@ def test_one_process_at_a_time(tmp_path: Path):
 
 
 def test_a_lock_that_cannot_be_made(tmp_path: Path):
-    with pytest.raises(RunError, match="cannot write"):
+    with pytest.raises(FileError, match="cannot write"):
         training_lock(tmp_path / "missing").__enter__()

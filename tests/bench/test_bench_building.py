@@ -20,9 +20,9 @@ from cellwright.runs.run import fresh_run
 from cellwright.runs.runner import train
 from cellwright.spaces import Enas, NasBenchNlp
 from cellwright.trials.executors import InProcess
+from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import TrialRecord, find_study, list_trials, open_store
 from cellwright.trials.study import StudyError
-from cellwright.trials.outcome import Outcome
 from runs.support import small_recipe, write_corpus
 
 ZOO = tuple(cw.zoo[name] for name in ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru"))
@@ -160,7 +160,7 @@ def test_a_training_that_the_recipe_ended_is_stopped():
 @pytest.fixture
 def recipe(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    return small_recipe().model_copy(update={"data": str(write_corpus(tmp_path / "text"))})
+    return small_recipe().on(str(write_corpus(tmp_path / "text")))
 
 
 def built(recipe, store: str, **settings: int):

@@ -276,14 +276,14 @@ def test_other_files_are_told_from_benchmarks(tmp_path):
     (tmp_path / "text.bench").write_text("hello")
     (tmp_path / "folder").mkdir()
     save_file({"a": np.zeros(3)}, tmp_path / "weights.safetensors")
-    header = {"cellwright-bench": '{"format": "cellwright-bench/2"}'}
+    header = {"cellwright-bench": '{"format": "cellwright-bench/3"}'}
     save_file({"a": np.zeros(3)}, tmp_path / "newer.bench", header)
     for name, problem in {
         "text.bench": "is not a benchmark file, or is cut off",
         "folder": "is a folder; 'cellwright bench import'",
         "missing.bench": "there is no file",
         "weights.safetensors": "is a safetensors file, but not a benchmark",
-        "newer.bench": "is in the format 'cellwright-bench/2'; this cellwright reads",
+        "newer.bench": "is in the format 'cellwright-bench/3'; this cellwright reads",
     }.items():
         with pytest.raises(BenchError, match=problem):
             load(tmp_path / name)
@@ -305,6 +305,6 @@ def test_the_header_is_readable_without_this_package(toy, tmp_path):
 
     with safe_open(save(toy, tmp_path / "toy.bench"), "numpy") as file:
         header = json.loads(file.metadata()["cellwright-bench"])
-        assert header["format"] == "cellwright-bench/1"
+        assert header["format"] == "cellwright-bench/2"
         assert header["table"]["corpus"] == "hand-made"
         assert file.get_tensor("valid").tolist()[:3] == [6.0, 5.0, 6.1]

@@ -22,25 +22,27 @@ from runs.support import outcome, small_recipe, small_run
 GRU, RNN = contender(cw.zoo["gru"]), contender(cw.zoo["rnn"])
 
 
-def plan(folder: Path, corpus: Path, *settings: str, cells: Any = (GRU,), seeds: int = 1) -> Plan:
-    return make_plan(folder, cells, small_recipe(*settings), seeds, data=str(corpus))
+def plan(
+    folder: Path, text_folder: Path, *settings: str, cells: Any = (GRU,), seeds: int = 1
+) -> Plan:
+    return make_plan(folder, cells, small_recipe(*settings), seeds, data=str(text_folder))
 
 
-def done_by_hand(here: Plan, corpus: Path, label: str, seed: int, *settings: str) -> None:
+def done_by_hand(here: Plan, text_folder: Path, label: str, seed: int, *settings: str) -> None:
     """Train without a process, which takes a moment less."""
     from cellwright.runs.runner import train
 
-    run = small_run(corpus, here.run_path(label, seed), *settings, seed=seed, cell=label)
+    run = small_run(text_folder, here.run_path(label, seed), *settings, seed=seed, cell=label)
     train(run.folder, run.training)
 
 
-def test_stopped_trainings_come_out_as_if_nothing_had_been(tmp_path: Path, corpus: Path):
+def test_stopped_trainings_come_out_as_if_nothing_had_been(tmp_path: Path, text_folder: Path):
     """One is stopped in its middle, as Ctrl-C does; then all are done by the next call."""
-    whole = small_run(corpus, tmp_path / "whole", "training.epochs=40")
+    whole = small_run(text_folder, tmp_path / "whole", "training.epochs=40")
     from cellwright.runs.runner import train
 
     train(whole.folder, whole.training)
-    here = plan(tmp_path / "cut", corpus, "training.epochs=40")
+    here = plan(tmp_path / "cut", text_folder, "training.epochs=40")
 
     def stop(event: Event | None) -> None:
         if event is not None and event.kind == "epoch":
@@ -63,10 +65,10 @@ def test_stopped_trainings_come_out_as_if_nothing_had_been(tmp_path: Path, corpu
     assert train_all(here) == []
 
 
-def test_a_training_that_fails_does_not_stop_the_others(tmp_path: Path, corpus: Path):
-    here = plan(tmp_path, corpus, cells=(GRU, RNN))
+def test_a_training_that_fails_does_not_stop_the_others(tmp_path: Path, text_folder: Path):
+    here = plan(tmp_path, text_folder, cells=(GRU, RNN))
     folder = here.run_path("gru", 0)
-    run = small_run(corpus, folder)
+    run = small_run(text_folder, folder)
     (run.folder.path / "last.safetensors").write_bytes(b"damaged")
     failures = train_all(here, 2)
     assert len(failures) == 1
@@ -78,11 +80,11 @@ def test_a_training_that_fails_does_not_stop_the_others(tmp_path: Path, corpus: 
     assert "gru has no result yet with seed 0." in page
 
 
-def test_what_is_written(tmp_path: Path, corpus: Path):
-    here = plan(tmp_path / "c", corpus, cells=(GRU, RNN), seeds=2)
+def test_what_is_written(tmp_path: Path, text_folder: Path):
+    here = plan(tmp_path / "c", text_folder, cells=(GRU, RNN), seeds=2)
     for label in ("gru", "rnn"):
         for seed in (0, 1):
-            done_by_hand(here, corpus, label, seed)
+            done_by_hand(here, text_folder, label, seed)
     found = standings(here)
     means = [one.valid.mean for one in found if one.valid is not None]
     assert means == sorted(means)
@@ -104,49 +106,49 @@ def test_what_is_written(tmp_path: Path, corpus: Path):
     assert [line.split(",")[0] for line in table] == ["label", *(one.label for one in found)]
 
 
-def test_cells_and_seeds_may_be_added(tmp_path: Path, corpus: Path):
-    plan(tmp_path, corpus)
-    more = plan(tmp_path, corpus, cells=(RNN, GRU), seeds=2)
+def test_cells_and_seeds_may_be_added(tmp_path: Path, text_folder: Path):
+    plan(tmp_path, text_folder)
+    more = plan(tmp_path, text_folder, cells=(RNN, GRU), seeds=2)
     assert missing(more) == [("rnn", 0), ("gru", 0), ("rnn", 1), ("gru", 1)]
     assert read_plan(tmp_path).seeds == (0, 1)
 
 
-def test_a_folder_of_another_comparison_is_refused(tmp_path: Path, corpus: Path):
+def test_a_folder_of_another_comparison_is_refused(tmp_path: Path, text_folder: Path):
     here = tmp_path / "c"
-    plan(here, corpus, seeds=2)
+    plan(here, text_folder, seeds=2)
     with pytest.raises(RunError, match=r"other settings: training.epochs was 3 and is 4"):
-        plan(here, corpus, "training.epochs=4", seeds=2)
+        plan(here, text_folder, "training.epochs=4", seeds=2)
     with pytest.raises(RunError, match="was made with 2 seeds"):
-        plan(here, corpus)
+        plan(here, text_folder)
     with pytest.raises(RunError, match="also compares gru"):
-        plan(here, corpus, cells=(RNN,), seeds=2)
+        plan(here, text_folder, cells=(RNN,), seeds=2)
     with pytest.raises(RunError, match="another cell gru"):
-        plan(here, corpus, cells=(contender(cw.zoo["rnn"], "gru"),), seeds=2)
+        plan(here, text_folder, cells=(contender(cw.zoo["rnn"], "gru"),), seeds=2)
     strange = tmp_path / "strange"
     strange.mkdir()
     (strange / "thesis.txt").touch()
     with pytest.raises(RunError, match="has other files"):
-        plan(strange, corpus)
+        plan(strange, text_folder)
     with pytest.raises(RunError, match="is a file"):
-        plan(strange / "thesis.txt", corpus)
+        plan(strange / "thesis.txt", text_folder)
 
 
-def test_damaged_files_are_named(tmp_path: Path, corpus: Path):
-    here = plan(tmp_path, corpus)
+def test_damaged_files_are_named(tmp_path: Path, text_folder: Path):
+    here = plan(tmp_path, text_folder)
     (tmp_path / "comparison.json").write_text('{"format": "cellwright-comparison/1"}')
     with pytest.raises(RunError, match=r"comparison.json is damaged"):
         read_plan(tmp_path)
     (tmp_path / "comparison.json").unlink()
     with pytest.raises(RunError, match="is not a comparison"):
         read_plan(tmp_path)
-    again = plan(tmp_path, corpus)
-    done_by_hand(again, corpus, "gru", 0, "training.epochs=1")
+    again = plan(tmp_path, text_folder)
+    done_by_hand(again, text_folder, "gru", 0, "training.epochs=1")
     with pytest.raises(RunError, match="is a training of another cell, seed, recipe or text"):
         missing(again)
     assert here.folder == again.folder
 
 
-def test_a_text_that_is_too_short_is_said_at_once(tmp_path: Path, corpus: Path):
+def test_a_text_that_is_too_short_is_said_at_once(tmp_path: Path, text_folder: Path):
     with pytest.raises(ValueError, match="too few for a batch"):
-        plan(tmp_path / "c", corpus, "training.batch=5000")
+        plan(tmp_path / "c", text_folder, "training.batch=5000")
     assert not (tmp_path / "c").exists()

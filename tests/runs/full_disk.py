@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from cellwright.base.errors import FileError
 from cellwright.runs.checkpoints import load_state
-from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.run import resume
 from cellwright.runs.runner import train
@@ -26,7 +26,7 @@ def fails(says: str, work: Callable[[], object]) -> None:
     """Do something that has to fail with these words."""
     try:
         work()
-    except RunError as error:
+    except FileError as error:
         if says not in str(error):
             raise
         print(error)

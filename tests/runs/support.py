@@ -16,16 +16,16 @@ from cellwright.runs.folder import RunFolder
 from cellwright.runs.recipes import Recipe, load_recipe
 from cellwright.runs.run import Run, fresh_run
 
-TIMES = ("seconds", "peak_memory", "tokens_per_second")
+TIMES = ("seconds", "peak_memory", "speed")
 """What no run has twice."""
 
 SETTINGS = (
     "model.hidden=6",
     "training.batch=8",
     "training.evaluation_batch=4",
-    "training.bptt=7",
-    "training.bptt_spread=2",
-    "training.bptt_shortest=3",
+    "task.bptt=7",
+    "task.bptt_spread=2",
+    "task.bptt_shortest=3",
     "training.epochs=3",
 )
 

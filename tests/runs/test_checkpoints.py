@@ -12,6 +12,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cellwright.base.errors import FileError
 from cellwright.runs.checkpoints import load_checkpoint, load_state, save_checkpoint
 from cellwright.runs.errors import RunError
 from runs.support import as_bytes, largest_file
@@ -133,7 +134,7 @@ def test_what_is_no_checkpoint(tmp_path: Path):
     safetensors.torch.save_file({"w": torch.zeros(3)}, path)
     with pytest.raises(RunError, match=r"file is a safetensors file, but not a checkpoint"):
         load_checkpoint(path)
-    with pytest.raises(RunError, match=r"cannot read .*: is a directory"):
+    with pytest.raises(FileError, match=r"cannot read .*: is a directory"):
         load_checkpoint(tmp_path)
 
 
@@ -155,7 +156,7 @@ def test_headers_of_others(tmp_path: Path, metadata: dict[str, str], says: str):
 
 
 def test_the_last_good_checkpoint_survives_a_full_disk(path: Path):
-    with largest_file(1000), pytest.raises(RunError, match="cannot write"):
+    with largest_file(1000), pytest.raises(FileError, match="cannot write"):
         save_checkpoint(path, {"w": torch.zeros(1000)}, {})
     assert load_checkpoint(path).state == STATE
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import cellwright as cw
+from cellwright.base.errors import FileError
 from cellwright.base.locks import training_lock
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
@@ -20,18 +21,18 @@ from runs.support import largest_file, small_recipe, small_run
 
 
 @pytest.fixture
-def run(corpus: Path, tmp_path: Path):
+def run(text_folder: Path, tmp_path: Path):
     """A run that has not started."""
-    return small_run(corpus, tmp_path / "runs" / "mine", seed=5)
+    return small_run(text_folder, tmp_path / "runs" / "mine", seed=5)
 
 
-def test_what_is_in_it(run, corpus: Path):
+def test_what_is_in_it(run, text_folder: Path):
     path = run.folder.path
     names = {"run.json", "cell.json", "recipe.toml", "metrics.jsonl", "lock"}
     assert {entry.name for entry in path.iterdir()} == names
     info = json.loads((path / "run.json").read_text())
     assert info["cell"] == {"name": "gru", "id": cw.zoo["gru"].id}
-    assert info["data"]["name"] == str(corpus)
+    assert info["data"]["name"] == str(text_folder)
     assert "small: 22 types" in info["data"]["description"]
     assert (info["seed"], info["status"], info["backend"]) == (5, "running", "auto")
     assert set(info["versions"]) == {"cellwright", "torch", "python", "machine"}
@@ -40,18 +41,18 @@ def test_what_is_in_it(run, corpus: Path):
     assert RunFolder.open(path).cell() == cw.zoo["gru"]
 
 
-def test_its_recipe_can_be_used_again(run, corpus: Path):
+def test_its_recipe_can_be_used_again(run, text_folder: Path):
     path = run.folder.path / "recipe.toml"
     again = load_recipe(path)
     assert again == run.folder.info.recipe
-    assert again.data == str(corpus)
+    assert again.task.data == str(text_folder)
     assert 'patience = "none"' in path.read_text()
 
 
-def test_names_say_what_a_run_is(corpus: Path, tmp_path: Path):
+def test_names_say_what_a_run_is(text_folder: Path, tmp_path: Path):
     runs = tmp_path / "runs"
     cell = cw.zoo["gru"].renamed("../my cell")
-    made = [fresh_run(cell, small_recipe(), data=str(corpus), runs=runs) for _ in range(3)]
+    made = [fresh_run(cell, small_recipe(), data=str(text_folder), runs=runs) for _ in range(3)]
     names = [run.folder.path.name for run in made]
     stamp = f"{made[0].folder.info.created:%Y%m%d}"
     assert all(name.startswith(f"my-cell-small-laptop-{stamp}-") for name in names)
@@ -59,36 +60,38 @@ def test_names_say_what_a_run_is(corpus: Path, tmp_path: Path):
     assert [run.path for run in list_runs(runs).runs] == sorted(run.folder.path for run in made)
 
 
-def test_a_cell_without_a_name_is_named_by_its_id(corpus: Path, tmp_path: Path):
+def test_a_cell_without_a_name_is_named_by_its_id(text_folder: Path, tmp_path: Path):
     cell = cw.zoo["gru"].renamed("")
-    run = fresh_run(cell, small_recipe(), data=str(corpus), runs=tmp_path)
+    run = fresh_run(cell, small_recipe(), data=str(text_folder), runs=tmp_path)
     assert run.folder.path.name.startswith(f"{cell.id}-small-laptop-")
 
 
-def test_nothing_is_overwritten(run, corpus: Path):
+def test_nothing_is_overwritten(run, text_folder: Path):
     before = (run.folder.path / "run.json").read_bytes()
     with pytest.raises(RunError, match=r"mine is there already; choose another name"):
-        small_run(corpus, run.folder.path)
+        small_run(text_folder, run.folder.path)
     assert (run.folder.path / "run.json").read_bytes() == before
     file = run.folder.path.parent / "file"
     file.write_text("mine")
     with pytest.raises(RunError, match=r"file is there already"):
-        small_run(corpus, file)
+        small_run(text_folder, file)
     assert file.read_text() == "mine"
     assert [p.name for p in sorted(file.parent.iterdir())] == ["file", "mine"]
 
 
-def test_a_mistake_leaves_no_folder(corpus: Path, tmp_path: Path):
+def test_a_mistake_leaves_no_folder(text_folder: Path, tmp_path: Path):
     runs = tmp_path / "runs"
     with pytest.raises(ValueError, match="unknown corpus 'pbt'; did you mean 'ptb'"):
         fresh_run(cw.zoo["gru"], small_recipe(), data="pbt", runs=runs)
     with pytest.raises(ValueError, match="tokens are too few"):
-        fresh_run(cw.zoo["gru"], small_recipe("training.batch=999"), data=str(corpus), runs=runs)
-    with largest_file(300), pytest.raises(RunError, match="cannot write"):
-        fresh_run(cw.zoo["gru"], small_recipe(), data=str(corpus), runs=runs)
+        fresh_run(
+            cw.zoo["gru"], small_recipe("training.batch=999"), data=str(text_folder), runs=runs
+        )
+    with largest_file(300), pytest.raises(FileError, match="cannot write"):
+        fresh_run(cw.zoo["gru"], small_recipe(), data=str(text_folder), runs=runs)
     assert list(runs.iterdir() if runs.exists() else ()) == []
-    with pytest.raises(RunError, match="cannot make"):
-        small_run(corpus, corpus / "train.txt" / "run")
+    with pytest.raises(FileError, match="cannot make"):
+        small_run(text_folder, text_folder / "train.txt" / "run")
 
 
 def test_folders_that_are_no_runs(run, tmp_path: Path, monkeypatch):
@@ -113,7 +116,10 @@ def test_folders_that_are_no_runs(run, tmp_path: Path, monkeypatch):
         ("", "damaged, or of another version"),
         ("[]", "its format is None"),
         ('{"format": "cellwright-run/9"}', "its format is 'cellwright-run/9'"),
+        ('{"format": "cellwright-run/2"}', "metric: field required"),
         ('{"format": "cellwright-run/1"}', "data: field required"),
+        ('{"format": "cellwright-run/1", "data": 3, "recipe": []}', "data: input should be"),
+        ('{"format": "cellwright-run/1", "data": {}, "recipe": {}}', "data.name: field required"),
         ("\x00" * 50, "damaged"),
         ("[" * 100_000, "damaged"),
     ],
@@ -143,11 +149,11 @@ def test_a_cell_that_is_not_the_runs_own(run):
     with pytest.raises(RunError, match=r"cell\.json: "):
         reopen(run.folder.path)
     path.unlink()
-    with pytest.raises(RunError, match=r"cannot read .*cell\.json: no such file"):
+    with pytest.raises(FileError, match=r"cannot read .*cell\.json: no such file"):
         reopen(run.folder.path)
 
 
-def test_listing_skips_and_says_why(run, corpus: Path, tmp_path: Path):
+def test_listing_skips_and_says_why(run, text_folder: Path, tmp_path: Path):
     runs = run.folder.path.parent
     (runs / "notes.txt").write_text("")
     (runs / "other").mkdir()
@@ -163,22 +169,22 @@ def test_listing_skips_and_says_why(run, corpus: Path, tmp_path: Path):
     assert "left half-made" in listing.skipped[killed]
     assert "it has no run.json" in listing.skipped[runs / "other"]
     assert list_runs(tmp_path / "missing").runs == []
-    with pytest.raises(RunError, match="cannot read"):
+    with pytest.raises(FileError, match="cannot read"):
         list_runs(runs / "notes.txt")
 
-    small_run(corpus, runs / "new")
+    small_run(text_folder, runs / "new")
     assert not killed.exists()
     assert making.exists()
     assert (runs / "other").exists()
 
 
-def test_a_folder_that_another_process_is_making_is_left_alone(corpus: Path, tmp_path: Path):
+def test_a_folder_that_another_process_is_making_is_left_alone(text_folder: Path, tmp_path: Path):
     making = tmp_path / ".made.2.tmp"
     making.mkdir()
     with training_lock(making):
         os.utime(making, (0, 0))
         assert list_runs(tmp_path).skipped == {}
-        small_run(corpus, tmp_path / "new")
+        small_run(text_folder, tmp_path / "new")
         assert making.exists()
 
 
@@ -190,11 +196,10 @@ def test_what_has_become_of_it(run):
     assert folder.result() is None
     assert folder.last() is None
     assert folder.best() is None
-    train(run.folder, run.training)
+    result = train(run.folder, run.training)
     folder.refresh()
     assert folder.state == "finished"
-    result = folder.result()
-    assert result == run.training.result()
+    assert folder.result() == result
     (folder.path / "result.json").write_text('{"status": "ok"}')
     with pytest.raises(RunError, match=r"result\.json is damaged"):
         folder.result()
@@ -203,7 +208,7 @@ def test_what_has_become_of_it(run):
 def test_two_processes_cannot_train_in_one_folder(run):
     with (
         training_lock(run.folder.path),
-        pytest.raises(RunError, match=r"another process \(number \d+\) is training in .*mine"),
+        pytest.raises(FileError, match=r"another process \(number \d+\) is training in .*mine"),
     ):
         train(run.folder, run.training)
     assert not (run.folder.path / "last.safetensors").exists()

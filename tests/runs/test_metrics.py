@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cellwright.base.errors import FileError
 from cellwright.base.files import closed
 from cellwright.base.json_values import dumps, loads
 from cellwright.runs.errors import RunError
@@ -70,16 +71,16 @@ def test_damage_further_up(path: Path):
 def test_no_file(tmp_path: Path):
     with pytest.raises(RunError, match=r"there are no metrics .*metrics\.jsonl"):
         read_metrics(tmp_path / "metrics.jsonl")
-    with pytest.raises(RunError, match="cannot write"):
+    with pytest.raises(FileError, match="cannot write"):
         MetricsWriter(tmp_path / "missing" / "metrics.jsonl", 0)
 
 
 def test_a_full_disk_leaves_what_was_there(path: Path):
     writer = MetricsWriter(path, 3)
     with largest_file(path.stat().st_size + 5):
-        with pytest.raises(RunError, match=r"cannot write .*metrics\.jsonl"):
+        with pytest.raises(FileError, match=r"cannot write .*metrics\.jsonl"):
             writer.append({"epoch": 4})
-        with pytest.raises(RunError):  # what is left cannot be written at the end either
+        with pytest.raises(FileError):  # what is left cannot be written at the end either
             writer.close()
     assert epochs(path) == [1, 2, 3]
 

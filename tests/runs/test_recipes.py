@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from cellwright.data import KNOWN
 from cellwright.models.settings import AwdSettings, OneLayerSettings
 from cellwright.runs.errors import RecipeError
-from cellwright.runs.recipes import Recipe, load_recipe, recipe_names, recipe_to_toml
+from cellwright.runs.recipes import (
+    Recipe,
+    for_task,
+    load_recipe,
+    recipe_names,
+    recipe_to_toml,
+)
+from cellwright.tasks.language.settings import LanguageSettings
+from cellwright.tasks.registry import task_kind
 from cellwright.training.settings import TrainingSettings
 
 MODEL = '[model]\nkind = "one-layer"\n'
@@ -41,10 +49,10 @@ def wrong(source: str | Path, *settings: str) -> str:
 def test_each_paper_has_its_recipe_and_a_small_one():
     names = recipe_names()
     assert [name for name in names if not name.endswith("laptop")] == [
-        "darts-ptb",
-        "ess-ptb",
-        "ess-wikitext-103",
-        "fenas-ptb",
+        "darts-ptb-training",
+        "ess-ptb-training",
+        "ess-wikitext-103-training",
+        "fenas-ptb-training",
         "nas-bench-nlp-ptb",
         "nas-bench-nlp-wikitext-2",
     ]
@@ -56,38 +64,41 @@ def test_packaged_recipes(name: str):
     recipe = load_recipe(name)
     assert recipe.name == name
     assert recipe.description
-    assert recipe.data in KNOWN
+    assert recipe.task.data in KNOWN
     assert recipe.training.epochs <= 30 or not name.endswith("laptop")
 
 
 def test_darts():
     """I-DARTS, section 3.2, and what it takes from DARTS."""
-    recipe = load_recipe("darts-ptb")
+    recipe = load_recipe("darts-ptb-training")
+    assert recipe.task == LanguageSettings(
+        data="ptb", bptt=35, bptt_spread=5, bptt_shortest=5, bptt_halve=0.05
+    )
     assert recipe.model == OneLayerSettings(hidden=850)
     assert recipe.training == TrainingSettings(
         optimizer="sgd", learning_rate=20, weight_decay=8e-7, clip=0.25, epochs=3000, batch=64,
-        evaluation_batch=10, bptt=35, bptt_spread=5, bptt_shortest=5, bptt_halve=0.05,
-        average_after=5,
+        evaluation_batch=10, average_after=5,
     )  # fmt: skip
 
 
 def test_fenas():
     """FENAS, section 4.3, stage 2, and what it takes from ENAS."""
-    recipe = load_recipe("fenas-ptb")
+    recipe = load_recipe("fenas-ptb-training")
     assert recipe.model.hidden == 900
     training = recipe.training
     assert (training.optimizer, training.learning_rate, training.weight_decay) == ("sgd", 20, 1e-7)
     assert (training.rate(14), training.rate(15)) == (20, 20 * 0.96)
-    assert (training.epochs, training.batch, training.bptt) == (150, 64, 35)
+    assert (training.epochs, training.batch, recipe.task.bptt) == (150, 64, 35)
 
 
 def test_ess():
     """ESS, section 5.1."""
-    darts, ptb, large = map(load_recipe, ("darts-ptb", "ess-ptb", "ess-wikitext-103"))
-    assert (ptb.model, ptb.training) == (darts.model, darts.training)
+    names = ("darts-ptb-training", "ess-ptb-training", "ess-wikitext-103-training")
+    darts, ptb, large = map(load_recipe, names)
+    assert (ptb.task, ptb.model, ptb.training) == (darts.task, darts.model, darts.training)
     assert large.model == OneLayerSettings(hidden=2500)
-    assert (large.training.epochs, large.training.bptt) == (30, 70)
-    assert large.data == "wikitext-103"
+    assert (large.training.epochs, large.task.bptt) == (30, 70)
+    assert large.task.data == "wikitext-103"
 
 
 def test_nas_bench_nlp():
@@ -97,22 +108,22 @@ def test_nas_bench_nlp():
     assert ptb.training == larger.training
     assert ptb.training == TrainingSettings(
         optimizer="adam", learning_rate=1e-3, weight_decay=1.2e-6, clip=0.25, epochs=50, batch=20,
-        evaluation_batch=50, bptt=70, bptt_spread=5, bptt_shortest=5, bptt_halve=0.05,
-        average_after=None,
+        evaluation_batch=50, average_after=None,
     )  # fmt: skip
-    assert larger.data == "wikitext-2"
+    segments = {"bptt": 70, "bptt_spread": 5, "bptt_shortest": 5, "bptt_halve": 0.05}
+    assert ptb.task == LanguageSettings(data="ptb", **segments)
+    assert larger.task == LanguageSettings(data="wikitext-2", **segments)
 
 
 # -- files ---------------------------------------------------------------------------------
 
 
 def test_a_file_extends_a_packaged_recipe(write):
-    path = write('extends = "darts-ptb"\n[training]\nepochs = 7\naverage_after = "none"\n')
-    recipe, parent = load_recipe(path), load_recipe("darts-ptb")
+    path = write('extends = "darts-ptb-training"\n[training]\nepochs = 7\naverage_after = "none"\n')
+    recipe, parent = load_recipe(path), load_recipe("darts-ptb-training")
     assert recipe.name == "mine"
     assert recipe.description == ""
-    assert recipe.data == "ptb"
-    assert recipe.model == parent.model
+    assert (recipe.task, recipe.model) == (parent.task, parent.model)
     changed = {"epochs": 7, "average_after": None}
     assert recipe.training == parent.training.model_copy(update=changed)
 
@@ -128,28 +139,30 @@ def test_a_file_extends_a_file_beside_it(write, tmp_path: Path, monkeypatch):
 
 
 def test_another_kind_of_model_starts_from_its_own_defaults(write):
-    path = write('extends = "darts-ptb"\n[model]\nkind = "awd"\nhidden = 5\n')
+    path = write('extends = "darts-ptb-training"\n[model]\nkind = "awd"\nhidden = 5\n')
     assert load_recipe(path).model == AwdSettings(hidden=5)
 
 
 def test_text_beside_the_file_is_found(write, tmp_path: Path, monkeypatch):
     (tmp_path / "text").mkdir()
-    path = write(f'data = "text"\n{MODEL}')
+    path = write(f'[task]\ndata = "text"\n{MODEL}')
     monkeypatch.chdir("/")
-    assert Path(load_recipe(path).data) == (tmp_path / "text").resolve()
-    assert load_recipe(write(f'data = "ptb"\n{MODEL}')).data == "ptb"
+    assert Path(load_recipe(path).task.data) == (tmp_path / "text").resolve()
+    (tmp_path / "ptb").mkdir()
+    assert load_recipe(write(f'[task]\ndata = "ptb"\n{MODEL}')).task.data == "ptb"
 
 
 def test_settings_go_before_the_recipe():
-    settings = ["training.epochs=3", "training.optimizer = adam", "model.hidden=16", "data=ptb"]
-    settings += ["training.clip=none", "training.learning_rate=1e-3", 'description="a = b"']
-    recipe = load_recipe("darts-ptb", settings)
+    settings = ["training.epochs=3", "training.optimizer = adam", "model.hidden=16"]
+    settings += ["task.data=ptb", "training.clip=none", "training.learning_rate=1e-3"]
+    settings += ['description="a = b"']
+    recipe = load_recipe("darts-ptb-training", settings)
     assert recipe.training.epochs == 3
     assert recipe.training.optimizer == "adam"
     assert recipe.training.clip is None
     assert recipe.training.learning_rate == 1e-3
     assert recipe.model.hidden == 16
-    assert (recipe.data, recipe.description) == ("ptb", "a = b")
+    assert (recipe.task.data, recipe.description) == ("ptb", "a = b")
 
 
 # -- and back ------------------------------------------------------------------------------
@@ -158,10 +171,16 @@ RATES = st.floats(0, 0.999)
 SIZES = st.integers(1, 10**6)
 POSITIVE = st.floats(1e-30, 1e30)
 RECIPES = st.builds(
-    Recipe,
+    for_task(Recipe, task_kind("language")),
     name=st.text(),
     description=st.text(),
-    data=st.sampled_from(["ptb", "/a/folder"]),
+    task=st.builds(
+        LanguageSettings,
+        data=st.sampled_from(["ptb", "/a/folder"]),
+        folder=st.none() | st.text(min_size=1).filter(lambda text: text != "none"),
+        bptt=SIZES,
+        bptt_halve=RATES,
+    ),
     model=st.builds(OneLayerSettings, hidden=SIZES, dropout_x=RATES, init_range=POSITIVE)
     | st.builds(AwdSettings, layers=SIZES, weight_dropout=RATES, ar=POSITIVE),
     training=st.builds(
@@ -212,10 +231,15 @@ def test_a_recipe_as_toml_is_the_same_recipe(tmp_path_factory: pytest.TempPathFa
         ('model = "awd"', "model should be a table, written [model], not 'awd'"),
         (f"training = 3\n{MODEL}", "training should be a table, written [training], not 3"),
         ("description = 'x'", "model is missing"),
-        (f'data = ""\n{MODEL}', "data: string should have at least 1 character"),
-        (f"data = 3\n{MODEL}", "data should be a valid string, not 3"),
+        (f'[task]\ndata = ""\n{MODEL}', "task.data: string should have at least 1 character"),
+        (f"[task]\ndata = 3\n{MODEL}", "task.data should be a valid string, not 3"),
+        (f'data = "ptb"\n{MODEL}', "unknown key 'data'; did you mean 'task.data'?"),
+        (f"{MODEL}[training]\nbptt = 7", "unknown key 'training.bptt'; did you mean 'task.bptt'?"),
         (f"extends = 3\n{MODEL}", "extends should name a recipe, not 3"),
-        ('extends = "darts-pbt"', "extends: unknown recipe 'darts-pbt'; did you mean 'darts-ptb'?"),
+        (
+            'extends = "darts-ptb-trainig"',
+            "extends: unknown recipe 'darts-ptb-trainig'; did you mean 'darts-ptb-training'?",
+        ),
         ('extends = "other.toml"', "extends: there is no recipe"),
         ("[model]\nkind = ", "is not TOML"),
         (f"{MODEL}hidden = 3\nhidden = 4\nar = 0.0", "(at line 4, column"),
@@ -254,7 +278,7 @@ def test_recipes_that_extend_each_other(write):
 
 def test_unknown_recipes(tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert "unknown recipe 'dart-ptb'; did you mean 'darts-ptb'?" in wrong("dart-ptb")
+    assert "unknown recipe 'dart-ptb'; did you mean 'darts-ptb-training'?" in wrong("dart-ptb")
     assert "there are bench-laptop, " in wrong("qqq")
     assert "there is no recipe" in wrong("mine.toml")
     assert "there is no recipe" in wrong("folder/mine")

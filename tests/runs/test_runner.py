@@ -13,6 +13,7 @@ import pytest
 import torch
 
 import cellwright as cw
+from cellwright.base.errors import FileError
 from cellwright.runs.checkpoints import load_state
 from cellwright.runs.errors import RunError, Stopped
 from cellwright.runs.folder import RunFolder
@@ -49,15 +50,15 @@ def settings(request) -> tuple[str, ...]:
 
 
 @pytest.fixture
-def undisturbed(corpus: Path, tmp_path: Path, settings):
+def undisturbed(text_folder: Path, tmp_path: Path, settings):
     """What comes out if nothing happens."""
-    run = small_run(corpus, tmp_path / "undisturbed", *settings)
+    run = small_run(text_folder, tmp_path / "undisturbed", *settings)
     train(run.folder, run.training, metrics_steps=2)
     return outcome(run.folder)
 
 
-def test_a_whole_run(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run")
+def test_a_whole_run(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run")
     events: list[object] = []
     result = train(run.folder, run.training, watch=events.append, metrics_steps=4)
     steps = [event for event in events if isinstance(event, StepDone)]
@@ -76,34 +77,33 @@ def test_a_whole_run(corpus: Path, tmp_path: Path):
     assert best.state["valid"] == result.valid
 
 
-def test_the_best_weights_are_those_that_were_measured(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run", *SCHEDULES["averaged"], "training.epochs=8")
+def test_the_best_weights_are_those_that_were_measured(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run", *SCHEDULES["averaged"], "training.epochs=8")
     result = train(run.folder, run.training)
     assert any(record.averaged for record in result.curve)
     again = reopen_ended(run.folder)
     best = run.folder.best()
     assert best is not None
     again.model.load_state_dict(dict(best.tensors))
-    from cellwright.training.training import text_losses
-
-    assert float(text_losses(again.model, again._valid, again.settings.bptt).mean()) == result.valid
+    task, size = again.task, again.settings.evaluation_batch
+    assert task.measure(again.model, task.ordered("valid", size)).loss == result.valid
 
 
 def reopen_ended(folder: RunFolder):
     """The training of a run that has ended."""
-    from cellwright.data import load
+    from cellwright.tasks.registry import open_task
     from cellwright.training.training import Training
 
-    info = folder.info
-    corpus = load(info.data.name)
-    return Training(folder.cell(), corpus, info.recipe.model, info.recipe.training, info.seed)
+    recipe, seed = folder.info.recipe, folder.info.seed
+    task = open_task(recipe.task)
+    return Training(folder.cell(), task, recipe.model, recipe.training, seed)
 
 
-def test_cut_at_every_event_and_resumed(corpus: Path, tmp_path: Path, settings, undisturbed):
+def test_cut_at_every_event_and_resumed(text_folder: Path, tmp_path: Path, settings, undisturbed):
     events = 0
     while True:
         events += 3
-        run = small_run(corpus, tmp_path / f"cut{events}", *settings)
+        run = small_run(text_folder, tmp_path / f"cut{events}", *settings)
         try:
             train(
                 run.folder, run.training, watch=cut_after(events), checkpoint_steps=3,
@@ -118,8 +118,8 @@ def test_cut_at_every_event_and_resumed(corpus: Path, tmp_path: Path, settings, 
     assert events > 20
 
 
-def test_cut_again_and_again(corpus: Path, tmp_path: Path, settings, undisturbed):
-    path = small_run(corpus, tmp_path / "run", *settings).folder.path
+def test_cut_again_and_again(text_folder: Path, tmp_path: Path, settings, undisturbed):
+    path = small_run(text_folder, tmp_path / "run", *settings).folder.path
     for _ in range(100):
         try:
             resume(path, watch=cut_after(4), checkpoint_steps=2, metrics_steps=2)
@@ -129,9 +129,11 @@ def test_cut_again_and_again(corpus: Path, tmp_path: Path, settings, undisturbed
     assert outcome(RunFolder.open(path)) == undisturbed
 
 
-def test_every_moment_of_writing(corpus: Path, tmp_path: Path, undisturbed, settings, monkeypatch):
+def test_every_moment_of_writing(
+    text_folder: Path, tmp_path: Path, undisturbed, settings, monkeypatch
+):
     """A kill leaves the folder as it is after some rename; so each of these has to be good."""
-    run = small_run(corpus, tmp_path / "run", *settings)
+    run = small_run(text_folder, tmp_path / "run", *settings)
     moments = tmp_path / "moments"
     replace = os.replace
 
@@ -155,10 +157,10 @@ def test_every_moment_of_writing(corpus: Path, tmp_path: Path, undisturbed, sett
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_asked_to_stop(corpus: Path, tmp_path: Path, number: int):
-    whole = small_run(corpus, tmp_path / "whole")
+def test_asked_to_stop(text_folder: Path, tmp_path: Path, number: int):
+    whole = small_run(text_folder, tmp_path / "whole")
     train(whole.folder, whole.training)
-    run = small_run(corpus, tmp_path / "run")
+    run = small_run(text_folder, tmp_path / "run")
     seen = []
 
     def watch(event: object) -> None:
@@ -183,8 +185,8 @@ def test_asked_to_stop(corpus: Path, tmp_path: Path, number: int):
     assert outcome(RunFolder.open(folder.path)) == outcome(whole.folder)
 
 
-def test_asked_to_stop_at_the_very_end_it_ends(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run", "training.epochs=1")
+def test_asked_to_stop_at_the_very_end_it_ends(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run", "training.epochs=1")
 
     def watch(event: object) -> None:
         if isinstance(event, EpochDone):
@@ -194,8 +196,8 @@ def test_asked_to_stop_at_the_very_end_it_ends(corpus: Path, tmp_path: Path):
     assert run.folder.info.status == "finished"
 
 
-def test_a_second_interrupt_does_not_wait(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run")
+def test_a_second_interrupt_does_not_wait(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run")
 
     def watch(event: object) -> None:
         os.kill(os.getpid(), signal.SIGINT)
@@ -208,21 +210,21 @@ def test_a_second_interrupt_does_not_wait(corpus: Path, tmp_path: Path):
     assert resume(run.folder.path).status == "ok"
 
 
-def test_outside_the_main_thread(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run", "training.epochs=1")
+def test_outside_the_main_thread(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run", "training.epochs=1")
     thread = threading.Thread(target=train, args=(run.folder, run.training))
     thread.start()
     thread.join()
     assert run.folder.info.status == "finished"
 
 
-def test_a_full_disk(corpus: Path, tmp_path: Path, settings, undisturbed):
-    run = small_run(corpus, tmp_path / "run", *settings)
+def test_a_full_disk(text_folder: Path, tmp_path: Path, settings, undisturbed):
+    run = small_run(text_folder, tmp_path / "run", *settings)
     with pytest.raises(Cut):
         train(run.folder, run.training, watch=cut_after(14), checkpoint_steps=3, metrics_steps=2)
     before = load_state(run.folder.path / "last.safetensors")
     for size in (100, 3000):  # neither fits a checkpoint; the first not even a record
-        with largest_file(size), pytest.raises(RunError, match="cannot write"):
+        with largest_file(size), pytest.raises(FileError, match="cannot write"):
             resume(run.folder.path, checkpoint_steps=1, metrics_steps=2)
         assert load_state(run.folder.path / "last.safetensors") == before
         assert not list(run.folder.path.glob(".*"))
@@ -230,8 +232,8 @@ def test_a_full_disk(corpus: Path, tmp_path: Path, settings, undisturbed):
     assert outcome(RunFolder.open(run.folder.path)) == undisturbed
 
 
-def test_a_run_that_has_ended(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run", "training.epochs=1")
+def test_a_run_that_has_ended(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run", "training.epochs=1")
     train(run.folder, run.training)
     before = {path: path.read_bytes() for path in run.folder.path.iterdir()}
     with pytest.raises(RunError, match=r"run has finished, and there is nothing to resume"):
@@ -250,9 +252,9 @@ def test_a_run_that_has_ended(corpus: Path, tmp_path: Path):
         (["training.explode_above=inf", "training.learning_rate=1e38"], "loss is nan"),
     ],
 )
-def test_a_run_that_diverges(corpus: Path, tmp_path: Path, settings: list[str], status: str):
+def test_a_run_that_diverges(text_folder: Path, tmp_path: Path, settings: list[str], status: str):
     run = small_run(
-        corpus, tmp_path / "run", "training.optimizer=sgd", "training.clip=none", *settings
+        text_folder, tmp_path / "run", "training.optimizer=sgd", "training.clip=none", *settings
     )
     result = train(run.folder, run.training, metrics_steps=1)
     assert result.status == status
@@ -269,7 +271,7 @@ def test_text_that_has_changed(tmp_path: Path):
     path = small_run(corpus, tmp_path / "run").folder.path
     with (corpus / "test.txt").open("a") as file:
         file.write("one more line\n")
-    with pytest.raises(RunError, match=r"was trained on another text than .*text has now"):
+    with pytest.raises(RunError, match=r"was trained on other data than .*text has now"):
         resume(path)
     shutil.rmtree(corpus)
     with pytest.raises(ValueError, match="no such folder"):
@@ -287,8 +289,8 @@ def test_text_that_has_moved_under_its_name(tmp_path: Path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["last.safetensors", "best.next.safetensors"])
-def test_damaged_checkpoints(corpus: Path, tmp_path: Path, name: str):
-    run = small_run(corpus, tmp_path / "run")
+def test_damaged_checkpoints(text_folder: Path, tmp_path: Path, name: str):
+    run = small_run(text_folder, tmp_path / "run")
     with pytest.raises(Cut):
         train(run.folder, run.training, watch=cut_after(20))
     path = run.folder.path / name
@@ -297,8 +299,8 @@ def test_damaged_checkpoints(corpus: Path, tmp_path: Path, name: str):
         resume(run.folder.path)
 
 
-def test_a_checkpoint_of_another_run(corpus: Path, tmp_path: Path):
-    runs = [small_run(corpus, tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
+def test_a_checkpoint_of_another_run(text_folder: Path, tmp_path: Path):
+    runs = [small_run(text_folder, tmp_path / name, seed=seed) for seed, name in enumerate("ab")]
     for run in runs:
         with pytest.raises(Cut):
             train(run.folder, run.training, watch=cut_after(20))
@@ -308,8 +310,10 @@ def test_a_checkpoint_of_another_run(corpus: Path, tmp_path: Path):
         resume(runs[1].folder.path)
 
 
-def test_metrics_that_were_removed_do_not_keep_a_run_from_going_on(corpus: Path, tmp_path: Path):
-    run = small_run(corpus, tmp_path / "run")
+def test_metrics_that_were_removed_do_not_keep_a_run_from_going_on(
+    text_folder: Path, tmp_path: Path
+):
+    run = small_run(text_folder, tmp_path / "run")
     with pytest.raises(Cut):
         train(run.folder, run.training, watch=cut_after(20))
     (run.folder.path / "metrics.jsonl").unlink()
@@ -318,11 +322,11 @@ def test_metrics_that_were_removed_do_not_keep_a_run_from_going_on(corpus: Path,
     assert epochs == list(range(epochs[0], 4))
 
 
-def test_a_run_goes_on_with_its_own_number_of_threads(corpus: Path, tmp_path: Path):
+def test_a_run_goes_on_with_its_own_number_of_threads(text_folder: Path, tmp_path: Path):
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        path = small_run(corpus, tmp_path / "run").folder.path
+        path = small_run(text_folder, tmp_path / "run").folder.path
         torch.set_num_threads(2)
         seen = set()
         resume(path, watch=lambda event: seen.add(torch.get_num_threads()))
@@ -337,18 +341,18 @@ def test_the_built_in_text(tmp_path: Path):
     recipe = load_recipe("laptop", ["model.hidden=8", "training.batch=200", "training.epochs=1"])
     run = fresh_run(cw.zoo["lstm"], recipe, runs=tmp_path)
     result = train(run.folder, run.training)
-    assert result.perplexity < 2421
+    assert run.task.metric.value(result.valid) < 2421
     assert run.folder.path.name.startswith("lstm-builtin-laptop-")
     assert reopen_ended(run.folder).settings.batch == 200
     with pytest.raises(RunError, match="has finished"):
         reopen(run.folder.path)
 
 
-def test_tensorboard(corpus: Path, tmp_path: Path):
+def test_tensorboard(text_folder: Path, tmp_path: Path):
     pytest.importorskip("tensorboard")
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-    run = small_run(corpus, tmp_path / "run")
+    run = small_run(text_folder, tmp_path / "run")
     with pytest.raises(Cut):
         train(run.folder, run.training, watch=cut_after(20), metrics_steps=2, tensorboard=True)
     resume(run.folder.path, metrics_steps=2, tensorboard=True)
@@ -361,8 +365,8 @@ def test_tensorboard(corpus: Path, tmp_path: Path):
     assert valid == pytest.approx([r["valid"] for r in records if r["kind"] == "epoch"])
 
 
-def test_tensorboard_that_is_not_installed(corpus: Path, tmp_path: Path, monkeypatch):
+def test_tensorboard_that_is_not_installed(text_folder: Path, tmp_path: Path, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "torch.utils.tensorboard", None)
-    run = small_run(corpus, tmp_path / "run")
+    run = small_run(text_folder, tmp_path / "run")
     with pytest.raises(RunError, match=r"pip install cellwright\[tensorboard\]"):
         train(run.folder, run.training, tensorboard=True)

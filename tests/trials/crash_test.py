@@ -54,7 +54,6 @@ from cellwright.trials.store import (  # noqa: E402
 from cellwright.trials.store.log import read_log  # noqa: E402
 from cellwright.trials.store.tables import attempts  # noqa: E402
 from cellwright.trials.study import run_study  # noqa: E402
-from cellwright.trials.outcome import Outcome  # noqa: E402
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster  # noqa: E402
 
 SPACE = Enas(nodes=4)
@@ -81,7 +80,6 @@ def drive(place: str, trials: int, seconds: float, address: str | None, name: st
             Call("trials.evaluators:evaluate", {"seconds": seconds if name == NAME else 0.0}),
             executor,
             trials=trials,
-            read_outcome=Outcome.from_json,
             retries=NO_TRIALS_FAULT,
             lease=20.0,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import cellwright as cw
+from cellwright.data.errors import DataError
 from cellwright.runs.errors import RecipeError, RunError
 from cellwright.search.blackbox.methods import method
 from cellwright.spaces import Enas
@@ -16,21 +17,20 @@ from cellwright.trials import checkpoints, evaluator
 from cellwright.trials.checkpoint_files import checkpoint_numbers
 from cellwright.trials.evaluator import train_trial
 from cellwright.trials.executors import Call, InProcess
+from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import best_trials, find_study, open_store, read_curves
 from cellwright.trials.study import run_study
-from cellwright.trials.outcome import Outcome
 from cellwright.trials.trial import Trial
-from runs.support import SETTINGS, small_recipe, write_corpus
+from runs.support import SETTINGS, small_recipe
 
 TIMES = ("cost", "peak_memory", "epochs", "begun_at")
 
 
 @pytest.fixture(scope="module")
-def recipe(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def recipe(text_folder: Path) -> dict[str, Any]:
     """A training of a moment, as JSON values."""
-    corpus = write_corpus(tmp_path_factory.mktemp("text"))
-    values = small_recipe("training.average_after=1", "training.decay_after=1").model_dump()
-    return {**values, "data": str(corpus)}
+    made = small_recipe("training.average_after=1", "training.decay_after=1")
+    return made.on(str(text_folder)).model_dump()
 
 
 def trial(fidelity: int, number: int = 0, cell: str = "gru", seed: int = 3, **info: Any) -> Any:
@@ -108,15 +108,15 @@ def test_an_attempt_that_was_cut_short_is_not_begun_anew(recipe, tmp_path, monke
     monkeypatch.setattr(checkpoints, "SAVE_SECONDS", 0.0)
     whole = train_trial(trial(4), recipe=recipe)
     learned: list[int] = []
-    real = evaluator.Training._learn
+    real = evaluator.Training._take_step
 
-    def learn(self: Any, epoch: int, segments: Any) -> Any:
-        learned.append(epoch)
+    def take_step(self: Any) -> Any:
+        learned.append(len(self.result().curve))
         if len(learned) == kill_at:
             raise KeyboardInterrupt
-        return real(self, epoch, segments)
+        return real(self)
 
-    monkeypatch.setattr(evaluator.Training, "_learn", learn)
+    monkeypatch.setattr(evaluator.Training, "_take_step", take_step)
     kill_at = 20
     with pytest.raises(KeyboardInterrupt):
         train_trial(trial(4), recipe=recipe, checkpoints=str(tmp_path))
@@ -143,13 +143,13 @@ def test_a_cell_that_diverges_is_a_result(recipe, tmp_path):
 
 def test_part_of_the_text(recipe):
     whole = train_trial(trial(1), recipe=recipe)
-    part = train_trial(trial(1), recipe=recipe, text={"train": 100, "valid": 50})
+    part = train_trial(trial(1), recipe=recipe, most={"train": 100, "valid": 50})
     assert part["parameters"] == whole["parameters"]
     assert part["curve"] != whole["curve"]
-    with pytest.raises(RunError, match="parts train, valid, test, not 'tset'"):
-        train_trial(trial(1), recipe=recipe, text={"tset": 5})
-    with pytest.raises(RunError, match="not the one that the study was begun with"):
-        train_trial(trial(1), recipe=recipe, text_fingerprint="another")
+    with pytest.raises(DataError, match="parts train, valid, test, not 'tset'"):
+        train_trial(trial(1), recipe=recipe, most={"tset": 5})
+    with pytest.raises(RunError, match="is not what the study was begun with"):
+        train_trial(trial(1), recipe=recipe, fingerprint="another")
 
 
 def test_recipes_by_name_and_bad_arguments(recipe):
@@ -168,9 +168,7 @@ def test_a_study_that_trains(recipe, tmp_path: Path):
     arguments = {"recipe": recipe, "checkpoints": str(tmp_path / "kept"), "longest": 3}
     call = Call("cellwright.trials.evaluator:train_trial", arguments)
     with open_store(str(tmp_path / "studies.db")) as store:
-        found = run_study(
-            store, "s", search, call, InProcess(), trials=6, read_outcome=Outcome.from_json
-        )
+        found = run_study(store, "s", search, call, InProcess(), trials=6)
         assert found.states["finished"] == 6
         study = find_study(store, "s")
         best = best_trials(store, study, 1)[0]

@@ -12,7 +12,6 @@ from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, Ended, Executor, ExecutorError, Job, RayCluster
 from cellwright.trials.store import open_store
 from cellwright.trials.study import Event, TrialFinished, run_study
-from cellwright.trials.outcome import Outcome
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster
 
 pytest.importorskip("ray", reason="Ray is not installed")
@@ -62,7 +61,7 @@ def test_a_study_goes_on_when_a_machine_vanishes(tmp_path: Path):
         RayCluster(cluster.address) as executor,
         open_store(tmp_path / "studies.db") as store,
     ):
-        how = {"trials": 16, "read_outcome": Outcome.from_json, "watch": chaos}
+        how = {"trials": 16, "watch": chaos}
         found = run_study(store, "s", made, call, executor, **how)
     assert found.states == {"waiting": 0, "running": 0, "finished": 16, "failed": 0}
 

@@ -11,7 +11,6 @@ from cellwright.trials.executors import Call, InProcess
 from cellwright.trials.store import create_study, find_study, list_attempts, read_ledger
 from cellwright.trials.store.tables import attempts
 from cellwright.trials.study import run_study
-from cellwright.trials.outcome import Outcome
 
 
 def search(store, evaluator: str, trials: int):
@@ -22,7 +21,6 @@ def search(store, evaluator: str, trials: int):
         Call(f"trials.evaluators:{evaluator}"),
         InProcess(),
         trials=trials,
-        read_outcome=Outcome.from_json,
     )
     return find_study(store, "s")
 

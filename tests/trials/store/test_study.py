@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from cellwright.search.blackbox.ask_tell import Method, Trial, run
+from cellwright.search.blackbox.ask_tell import Method, run
 from cellwright.search.blackbox.methods import method, restore
 from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, Executor, InProcess, Limits, LocalProcesses
+from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import (
     Overview,
     Retries,
@@ -41,7 +42,7 @@ from cellwright.trials.study import (
     TrialStarted,
     run_study,
 )
-from cellwright.trials.outcome import Outcome
+from cellwright.trials.trial import Trial
 from trials.evaluators import evaluate
 from trials.store.helpers import set_driver
 
@@ -67,10 +68,7 @@ def study(
     call: Call = PLAIN,
     **settings: Any,
 ) -> Overview:
-    read = Outcome.from_json
-    return run_study(
-        store, name, method, call, executor, trials=trials, read_outcome=read, **settings
-    )
+    return run_study(store, name, method, call, executor, trials=trials, **settings)
 
 
 def kept(store: Store, name: str = "s") -> list[tuple[Any, ...]]:
