@@ -25,13 +25,13 @@ from cellwright.cli.compare import train
 from cellwright.cli.search import one_shot
 from cellwright.compare.contenders import Contender, contender, draw
 from cellwright.compare.export import write_figures
+from cellwright.compare.failures import refuse_failures
 from cellwright.compare.plan import Plan, make_plan
 from cellwright.compare.results import Standing, named, standings
-from cellwright.compare.running import refuse_failures
 from cellwright.compare.statistics import Finding, difference
 from cellwright.data import load
-from cellwright.report.comparison.page import CAPTION, add_cells, add_curves, add_runs
-from cellwright.report.comparison.words import HOW_COMPARED, compared, mean_text, number, remarks
+from cellwright.report.comparison.page import add_cells, add_curves, add_runs, caption
+from cellwright.report.comparison.words import HOW_COMPARED, compared, mean_text, remarks
 from cellwright.report.page import Page
 from cellwright.runs.errors import RunError
 from cellwright.runs.recipes import load_recipe
@@ -39,7 +39,7 @@ from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.spaces import space
-from cellwright.tasks.language.metric import perplexity
+from cellwright.tasks.language.metric import PERPLEXITY
 
 FOUND, LSTM = "found", "lstm"
 
@@ -59,6 +59,7 @@ class Sizes:
     )
     seeds: int = 3
     random: int = 3
+    search_recipe: str = field(default="ess-laptop", init=False)
     recipe: str = field(default="laptop", init=False)
 
 
@@ -102,14 +103,15 @@ def search(folder: Path, sizes: Sizes) -> SearchFolder:
     say("1 of 2: search a cell", "bold")
     say("A joint search of ESS, inside the cell and between cells in turns. As you would start it:")
     place = f"--out {folder.parent} --name {folder.name}"
-    show(f"cellwright search {sizes.recipe} {given(sizes.search)}{place}")
+    show(f"cellwright search {sizes.search_recipe} {given(sizes.search)}{place}")
     if not folder.exists():
         one_shot.start(
-            sizes.recipe, list(sizes.search), None, 0, 1, folder.parent, folder.name, 1, 20.0
+            sizes.search_recipe, list(sizes.search), None, 0, 1, folder.parent, folder.name, 1, 20.0
         )
         return SearchFolder.open(folder)
     there = SearchFolder.open(folder)
-    if there.info.recipe.search != load_search_recipe(sizes.recipe, sizes.search).search:
+    wanted = load_search_recipe(sizes.search_recipe, sizes.search)
+    if (there.info.recipe.search, there.info.recipe.model) != (wanted.search, wanted.model):
         raise RunError(f"{folder} was made with other settings")
     if not there.ended:
         one_shot.go_on(str(folder), folder.parent, 20.0)
@@ -170,7 +172,7 @@ def verdict(found: Standing, lstm: Standing, others: Sequence[Standing]) -> list
         return ["The found cell diverged with every seed: the search found nothing of use."]
     said = []
     if lstm.test is not None:
-        said.append(compared("The found cell", found.test, "the LSTM", lstm.test))
+        said.append(compared("The found cell", found.test, "the LSTM", lstm.test, PERPLEXITY))
     rivals = [(one.label, one.test) for one in others]
     trained = {label: test for label, test in rivals if test is not None}
     findings = {label: difference(found.test, test).finding for label, test in trained.items()}
@@ -219,7 +221,7 @@ def costs(searched: SearchFolder, found: Standing) -> str:
     if found.seconds is None:
         return f"The search took {duration(seconds)}."
     return (
-        f"The search took {duration(seconds)}, as long as {number(seconds / found.seconds)} "
+        f"The search took {duration(seconds)}, as long as {seconds / found.seconds:.1f} "
         f"trainings of its cell ({duration(found.seconds)} each)."
     )
 
@@ -249,8 +251,8 @@ def table(
         rows.append([
             one.label,
             f"{one.parameters or 0:,}",
-            mean_text(one.valid),
-            mean_text(one.test),
+            mean_text(one.valid, PERPLEXITY),
+            mean_text(one.test, PERPLEXITY),
             duration(training),
             duration(extra) if extra else "–",
             duration(training + extra),
@@ -299,7 +301,7 @@ def write_report(
     header, rows, place = table(searched, found)
     page.table(
         header, rows, numeric=range(1, len(header)), highlight=place,
-        caption=CAPTION + "In all is the search and one training. " + HOW_COMPARED,
+        caption=f"{caption(plan)} In all is the search and one training. {HOW_COMPARED}",
     )  # fmt: skip
     page.note(
         "The search learned its choices from the validation text, so the sentences above are about "
@@ -313,15 +315,15 @@ def write_report(
     page.section("How the search went")
     add_search(page, searched)
     page.section("Curves of the trainings")
-    add_curves(page, found)
+    add_curves(page, plan, found)
     page.section("Every training")
-    add_runs(page, found)
+    add_runs(page, plan, found)
     page.section("The other cells")
     add_cells(page, plan, [one for one in found if one.label != FOUND])
     page.section("Do it yourself")
     cell_file = searched.path / "found.json"
     page.code(
-        f"cellwright search {sizes.recipe} {given(sizes.search)}\n"
+        f"cellwright search {sizes.search_recipe} {given(sizes.search)}\n"
         f"cellwright compare {cell_file} lstm --random {random_request(searched, sizes.random)} "
         f"--recipe {sizes.recipe} {given(sizes.training)}--seeds {sizes.seeds}\n"
         f"cellwright train {cell_file}"
@@ -339,9 +341,9 @@ def add_search(page: Page, searched: SearchFolder) -> None:
          "falls (as in ESS, Figure 6)."),
         ("evolution.svg", "The cell after each epoch: what every node is made of."),
     )  # fmt: skip
-    for name, caption in pictures:
+    for name, below in pictures:
         if (folder.path / name).exists():
-            page.figure((folder.path / name).read_bytes(), caption)
+            page.figure((folder.path / name).read_bytes(), below)
     epochs = [record for record in folder.metrics() if record.get("kind") == "epoch"]
     page.table(
         ["epoch", "round", "learned", "valid", "entropy", "deviation"],
@@ -350,7 +352,7 @@ def add_search(page: Page, searched: SearchFolder) -> None:
                 record["epoch"],
                 record["round"],
                 record["group"] if record["round"] else "weights alone",
-                number(perplexity(record["valid"])),
+                PERPLEXITY.shown(record["valid"]),
                 f"{record['watched']['entropy']:.3f}",
                 f"{record['watched']['mad']:.4f}",
             ]

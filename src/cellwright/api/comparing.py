@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from cellwright.api.inputs import (
     Settings,
@@ -18,14 +19,20 @@ from cellwright.api.results import Comparison
 from cellwright.api.watching import Watcher
 from cellwright.cell import Cell
 from cellwright.compare.contenders import Contender, contender, random_contenders
+from cellwright.compare.failures import Failure, refuse_failures
 from cellwright.compare.plan import make_plan
 from cellwright.compare.results import standings
-from cellwright.compare.running import refuse_failures, train_all
+from cellwright.compare.running import missing, train_all
 from cellwright.report.comparison.page import write_report
 from cellwright.runs.recipes import Recipe
+from cellwright.trials.executors import Limits
+from cellwright.trials.executors.choosing import check_choice, executor_by_name
+from cellwright.trials.retries import Retries
 
 FOLDER = Path("comparison")
 """Where a comparison goes unless said."""
+
+_NO_LIMITS, _RETRIES = Limits(), Retries()
 
 
 def compare(
@@ -39,7 +46,12 @@ def compare(
     random: Sequence[str] = (),
     random_seed: int = 0,
     out: Path | str = FOLDER,
+    executor: str = "local",
+    address: str | None = None,
     workers: int | None = None,
+    threads: int = 1,
+    limits: Limits = _NO_LIMITS,
+    retries: Retries = _RETRIES,
     command: str = "",
     watcher: Watcher | None = None,
     progress: bool = True,
@@ -47,8 +59,34 @@ def compare(
     """Train cells by the same recipe from the same seeds, and set them side by side.
 
     Ctrl-C saves everything; the same call goes on from there, and trains only what is missing.
+
+    Args:
+        cells: cells, names of the zoo, or files.
+        task: what to learn, as `cw.train` takes it.
+        recipe: how to train, by name or file; one that fits the data unless said.
+        settings: that go before the recipe's, as `{"model.hidden": 64}`.
+        epochs: of each training; the recipe's number unless said.
+        seeds: how often each cell is trained: with the seeds 0, 1, ….
+        random: requests for random cells of a space, as `"ess:2,nodes=4"`.
+        random_seed: decides which.
+        out: the folder of the comparison.
+        executor: where trainings run: "local", "ray" or "in-process".
+        address: of a Ray cluster.
+        workers: how many trainings at once; as many as there are cores for unless said.
+        threads: of each training.
+        limits: what an attempt at a training may take.
+        retries: how often a training that fails is tried again, from its last checkpoint.
+        command: what made it, for the report.
+        watcher: who is told how it goes, in place of what is shown.
+        progress: show how it goes, on a terminal or in a notebook.
+
+    Raises:
+        UserError: something that was given is wrong, or trainings failed.
+        Stopped: Ctrl-C was pressed; everything is saved.
     """
     told = chosen(watcher, progress)
+    where: dict[str, Any] = {"workers": workers, "limits": limits, "address": address}
+    check_choice(executor, **where)
     contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
     for request in random:
         contenders += random_contenders(request, random_seed)
@@ -58,9 +96,16 @@ def compare(
         found, suggested = training_recipe(recipe, data, changes, reading)
         if suggested:
             told.note(f"no recipe was named: {found.name} fits data of this size")
-        plan = make_plan(Path(out), contenders, found, seeds, data=data, progress=reading)
-    with told.comparing(plan, workers or 0) as watch:
-        failures = train_all(plan, workers, watch)
+        plan = make_plan(
+            Path(out), contenders, found, seeds, data=data, threads=threads, progress=reading
+        )
+    failures: list[Failure] = []
+    if missing(plan):
+        with (
+            executor_by_name(executor, threads=threads, **where) as running,
+            told.comparing(plan, running.slots) as watch,
+        ):
+            failures = train_all(plan, running, retries=retries, watch=watch)
     ranked = standings(plan)
     report = write_report(plan, ranked, command)
     refuse_failures(failures)

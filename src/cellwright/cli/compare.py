@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
@@ -13,14 +13,26 @@ from rich.table import Table
 from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.help import examples
-from cellwright.cli.options import Data, Settings, TrainingRecipe
+from cellwright.cli.options import (
+    Data,
+    Settings,
+    TrainingRecipe,
+    address_option,
+    executor_option,
+    workers_option,
+)
 from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from cellwright.compare.contenders import Contender
+    from cellwright.compare.failures import Failure
     from cellwright.compare.plan import Plan
     from cellwright.compare.results import Standing
+    from cellwright.trials.executors import Executor
+    from cellwright.trials.retries import Retries
 
 EXAMPLES = examples(
     ("a small training, whose recipe is used below", TRAIN[1]),
@@ -34,6 +46,8 @@ EXAMPLES = examples(
         "cellwright compare --random ess --seeds 1 --recipe runs/gru/recipe.toml -o r",
     ),
 )
+
+_WHERE = "Where trainings run, and how long"
 
 
 def run(
@@ -60,35 +74,76 @@ def run(
     random_seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Decides which random cells are drawn.")
     ] = 0,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Trainings side by side, with a thread each. Default: as many as cores.",
-        ),
-    ] = None,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
     ] = Path("comparison"),
+    executor: Annotated[str, executor_option("trainings", _WHERE)] = "local",
+    address: Annotated[str | None, address_option(_WHERE)] = None,
+    workers: Annotated[int | None, workers_option("Trainings", _WHERE)] = None,
+    threads: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="Of each training; part of its settings.",
+            rich_help_panel=_WHERE,
+        ),
+    ] = 1,
+    limit_seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            min=0.001,
+            help="The most that an attempt at a training may take.",
+            rich_help_panel=_WHERE,
+        ),
+    ] = None,
+    limit_gigabytes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="GB",
+            min=0.001,
+            help="The most memory that a training may hold.",
+            rich_help_panel=_WHERE,
+        ),
+    ] = None,
+    retries: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="How often a training that fails is tried again, from its last checkpoint.",
+            rich_help_panel=_WHERE,
+        ),
+    ] = 2,
 ) -> None:
     """Train cells by the same recipe from the same seeds, and compare them.
 
-    Prints a table with parameters, perplexities (mean ± sample standard
-    deviation over the seeds), time and memory, sorted by validation
-    perplexity, and says which differences the seeds can tell from chance.
-    FOLDER gets a report (index.html), the figures (results.json, table.csv,
+    Prints a table with parameters, the metric of the recipe's task (mean ±
+    sample standard deviation over the seeds), time and memory, the best cell
+    first, and says which differences the seeds can tell from chance. FOLDER
+    gets a report (index.html), the figures (results.json, table.csv,
     runs.csv), pictures, and a run folder for each training.
 
     Ctrl-C saves everything and stops. The same command again goes on from
     there, also after a crash, to the same figures; it trains only what is
     missing. Cells and seeds may be added; other settings need another folder.
     """
+    from cellwright.compare.failures import refuse_failures
     from cellwright.compare.plan import make_plan
     from cellwright.compare.results import standings
-    from cellwright.compare.running import refuse_failures
     from cellwright.report.comparison.page import write_report
+    from cellwright.trials.executors import Limits
+    from cellwright.trials.executors.choosing import check_choice, executor_by_name
+    from cellwright.trials.retries import Retries
 
+    gigabytes = None if limit_gigabytes is None else int(limit_gigabytes * 1e9)
+    where: dict[str, Any] = {
+        "workers": workers,
+        "limits": Limits(limit_seconds, gigabytes),
+        "address": address,
+    }
+    check_choice(executor, **where)
     contenders = _contenders(names or [], random or [], random_seed)
     if not contenders:
         raise typer.BadParameter(
@@ -99,8 +154,12 @@ def run(
 
     with bar() as progress:
         chosen = chosen_recipe(data, recipe, settings or [], progress)
-        plan = make_plan(out, contenders, chosen, seeds, data=data, progress=progress)
-    failures = train(plan, workers)
+        plan = make_plan(
+            out, contenders, chosen, seeds, data=data, threads=threads, progress=progress
+        )
+    failures = train(
+        plan, lambda: executor_by_name(executor, threads=threads, **where), Retries(retries)
+    )
     found = standings(plan)
     report = write_report(plan, found, shlex.join(["cellwright", *sys.argv[1:]]))
     print_standings(plan, found)
@@ -121,12 +180,21 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
     return found
 
 
-def train(plan: Plan, workers: int | None = None) -> list[str]:
-    """Do the trainings of a comparison that are missing, and show how they go; what failed."""
+def train(
+    plan: Plan, executor: Callable[[], Executor] | None = None, retries: Retries | None = None
+) -> list[Failure]:
+    """Do the trainings of a comparison that are missing, and show how they go; what failed.
+
+    Args:
+        plan: the comparison.
+        executor: makes what they run on, if any is missing; processes on this machine unless said.
+        retries: how often what fails is tried again.
+    """
     from cellwright.cli.compare_progress import shown
     from cellwright.compare.running import missing, train_all
     from cellwright.runs.errors import Stopped
-    from cellwright.trials.executors.executor import cores
+    from cellwright.trials.executors.choosing import executor_by_name
+    from cellwright.trials.retries import Retries
 
     todo, total = len(missing(plan)), len(plan.runs)
     what = f"{count(len(plan.contenders), 'cell')}, {count(len(plan.seeds), 'seed')}"
@@ -136,10 +204,10 @@ def train(plan: Plan, workers: int | None = None) -> list[str]:
     stdout().print(printable(line), soft_wrap=True)
     if not todo:
         return []
-    number = min(workers or cores(), todo)
+    make = executor or (lambda: executor_by_name("local", threads=plan.threads))
     try:
-        with shown(plan, number) as watch:
-            return train_all(plan, number, watch)
+        with make() as where, shown(plan, min(where.slots, todo)) as watch:
+            return train_all(plan, where, retries=retries or Retries(), watch=watch)
     except Stopped as stop:
         _print_stop("stopped; everything is saved")
         raise typer.Exit(128 + stop.signal) from None
@@ -158,7 +226,7 @@ def print_standings(plan: Plan, found: list[Standing]) -> None:
     from cellwright.report.comparison.page import NUMERIC, table
     from cellwright.report.comparison.words import outcome, remarks
 
-    header, rows = table(found)
+    header, rows = table(plan, found)
     shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for place, name in enumerate(header):
         shown.add_column(
@@ -172,7 +240,7 @@ def print_standings(plan: Plan, found: list[Standing]) -> None:
     stdout().print()
     stdout().print(shown)
     stdout().print()
-    stdout().print(printable(outcome(found)))
+    stdout().print(printable(outcome(plan, found)))
     for remark in remarks(plan, found):
         stdout().print(printable(remark), style="dim")
     stdout().print()

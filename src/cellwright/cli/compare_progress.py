@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.table import Table
 
-from cellwright.cli.figures import clock, duration, perplexity
+from cellwright.base.amounts import clock, duration
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
     from cellwright.compare.plan import Plan
     from cellwright.compare.running import Event
+    from cellwright.tasks.metric import Metric
 
     Watch = Callable[[Event | None], None]
 
@@ -34,13 +35,14 @@ Key = tuple[str, int]
 class Going:
     """A training that goes on."""
 
-    begun: float
     done: float = 0.0
     """The part of its steps."""
     seconds: float = 0.0
     """Of training, in earlier processes too."""
     epoch: int = 0
-    best: float = float("inf")
+    valid: float | None = None
+    """The loss of the last epoch that ended, as far as any has."""
+    best: float | None = None
     line: float = field(default_factory=time.monotonic)
 
     @property
@@ -55,7 +57,7 @@ class Progress:
     Args:
         total: how many trainings it has.
         epochs: how many each has.
-        workers: how many go on at once.
+        workers: how many go on at once; of a cluster that is starting, none yet.
         ended: how long those took that ended before.
     """
 
@@ -64,28 +66,24 @@ class Progress:
         self.ended = dict(ended)
         self.failed: set[Key] = set()
         self.going: dict[Key, Going] = {}
-        self.begun = time.monotonic()
 
     def add(self, event: Event) -> None:
         """Take in what happened."""
         key, values = (event.label, event.seed), event.values
         if event.kind == "begun":
-            self.going[key] = Going(time.monotonic())
-            return
-        if event.kind in ("ended", "failed", "stopped"):
+            self.going[key] = Going()
+            self.workers = max(self.workers, len(self.going))
+        elif event.kind == "moved":
+            here = self.going[key]
+            here.epoch, here.seconds = values["epoch"], values["seconds"]
+            here.done = (values["epoch"] - 1 + values["part"]) / self.epochs
+            here.valid, here.best = values["valid"], values["best"]
+        else:
             gone = self.going.pop(key)
             if event.kind == "ended":
                 self.ended[key] = gone.seconds
-            else:
+            elif event.kind == "failed":
                 self.failed.add(key)
-            return
-        here = self.going[key]
-        here.epoch, here.seconds = values["epoch"], values["seconds"]
-        if event.kind == "step":
-            here.done = (values["epoch"] - 1 + values["step"] / values["steps"]) / self.epochs
-        else:
-            here.done = values["epoch"] / self.epochs
-            here.best = min(here.best, values["valid"])
 
     @property
     def done(self) -> float:
@@ -112,7 +110,7 @@ class Progress:
             for (label, _), one in self.going.items()
         ]
         waiting = self.total - len(self.ended) - len(self.failed) - len(self.going)
-        return max([(sum(rests) + waiting * usual) / self.workers, *rests])
+        return max([(sum(rests) + waiting * usual) / max(1, self.workers), *rests])
 
 
 @contextmanager
@@ -121,13 +119,14 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
     from rich.live import Live
 
     from cellwright.compare.results import standing
+    from cellwright.report.comparison.words import value_text
 
     console = stdout()
     before: dict[Key, float] = {}
     for one in plan.contenders:
         for run in standing(plan, one.label).runs:
             before[(one.label, run.seed)] = run.result.seconds
-    total = len(plan.runs)
+    total, metric = len(plan.runs), plan.metric
     progress = Progress(total, plan.recipe.training.epochs, workers, before)
     width = max(len(f"{one.label} seed {seed}") for one, seed in plan.runs)
     live = Live(console=console, transient=True, auto_refresh=False)
@@ -143,16 +142,19 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
             [run] = [r for r in standing(plan, event.label).runs if r.seed == event.seed]
             result = run.result
             how = f"diverged: {result.status}" if run.diverged else duration(result.seconds)
-            figures = f"valid {perplexity(result.valid):>7}  test {perplexity(result.test):>7}"
+            figures = (
+                f"valid {value_text(run.valid, metric):>7}  test {value_text(run.test, metric):>7}"
+            )
             line(key, f"{figures}  {how:>12}  {number}")
-        elif event.kind in ("failed", "stopped"):
-            why = str(event.values.get("message", "stopped")).splitlines()[0]
-            line(key, printable(f"failed: {why}  {number}"))
-        elif event.kind == "epoch" and not console.is_terminal:
+        elif event.kind in ("again", "failed"):
+            why = event.values["message"].splitlines()[0]
+            then = number if event.kind == "failed" else "(to be tried again)"
+            line(key, printable(f"failed: {why}  {then}"))
+        elif event.kind == "moved" and not console.is_terminal:
             going = progress.going[key]
-            if time.monotonic() - going.line >= QUIET_SECONDS:
+            if going.valid is not None and time.monotonic() - going.line >= QUIET_SECONDS:
                 going.line = time.monotonic()
-                valid = f"valid {perplexity(event.values['valid']):>7}"
+                valid = f"valid {metric.shown(going.valid):>7}"
                 left = f"{clock(progress.left)} left in all"
                 line(key, f"{valid}  epoch {going.epoch:,} of {progress.epochs:,}  {left}")
 
@@ -164,13 +166,13 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
                 progress.add(event)
                 say(event)
             if console.is_terminal and time.monotonic() >= due:
-                live.update(bars(progress), refresh=True)
+                live.update(bars(progress, metric), refresh=True)
                 due = time.monotonic() + REFRESH_SECONDS
 
         yield watch
 
 
-def bars(progress: Progress) -> RenderableType:
+def bars(progress: Progress, metric: Metric) -> RenderableType:
     """The lower lines on a terminal: the trainings that go on, and the whole."""
     from rich.progress_bar import ProgressBar
 
@@ -180,7 +182,7 @@ def bars(progress: Progress) -> RenderableType:
     for (label, seed), one in progress.going.items():
         left = None if one.whole is None else (1 - one.done) * one.whole
         where = f"epoch {one.epoch:,} of {progress.epochs:,}" if one.epoch else "starting"
-        best = f"best {perplexity(one.best)}" if one.best < float("inf") else ""
+        best = "" if one.best is None else f"best {metric.shown(one.best)}"
         name = printable(f"{label} seed {seed}")
         bar = ProgressBar(1.0, one.done)
         grid.add_row(name, bar, where, best, f"{clock(left):>7} left")

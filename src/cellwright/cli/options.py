@@ -30,3 +30,23 @@ def _settings(example: str) -> Any:
 Settings = Annotated[list[str] | None, _settings("training.epochs=3")]
 SearchSettings = Annotated[list[str] | None, _settings("search.rounds=2")]
 Seed = Annotated[int, typer.Option(metavar="N", min=0, help="Decides all that is drawn.")]
+
+
+# -- where trainings run: commands that have several of them -------------------------------------
+
+
+def executor_option(what: str, panel: str | None = None) -> Any:
+    """Where something runs; in a panel of the help of its own, if one is named."""
+    note = f"Where {what} run: in-process, local or ray."
+    return typer.Option(metavar="WHERE", help=note, rich_help_panel=panel)
+
+
+def address_option(panel: str | None = None) -> Any:
+    """Of a cluster."""
+    return typer.Option(metavar="ADDRESS", help="Of a Ray cluster.", rich_help_panel=panel)
+
+
+def workers_option(what: str, panel: str | None = None) -> Any:
+    """How many run at once."""
+    note = f"{what} at once. Default: as many as there are cores for."
+    return typer.Option(metavar="N", min=1, help=note, rich_help_panel=panel)

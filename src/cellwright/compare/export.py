@@ -12,40 +12,53 @@ from typing import Any
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
 from cellwright.compare.plan import Plan
-from cellwright.compare.results import Ended, Standing
+from cellwright.compare.results import EndedRun, Standing
 from cellwright.compare.statistics import Spread
 
-FORMAT = "cellwright-comparison-results/1"
+FORMAT = "cellwright-comparison-results/2"
 
 
 def write_figures(plan: Plan, standings: Sequence[Standing]) -> None:
     """Write all figures into the comparison's folder."""
     text = dumps(as_json(plan, standings), indent=2)
     write_whole(plan.folder / "results.json", text.encode("utf-8", "backslashreplace") + b"\n")
-    write_whole(plan.folder / "table.csv", _csv(map(_table_row, standings)))
-    rows = [_run_row(plan, one, run) for one in standings for run in one.runs]
-    write_whole(plan.folder / "runs.csv", _csv(rows))
+    named = {"metric": plan.metric.name}
+    cells = [{**_table_row(one), **named} for one in standings]
+    write_whole(plan.folder / "table.csv", _csv(cells))
+    runs = [{**_run_row(plan, one, run), **named} for one in standings for run in one.runs]
+    write_whole(plan.folder / "runs.csv", _csv(runs))
 
 
 def as_json(plan: Plan, standings: Sequence[Standing]) -> dict[str, Any]:
-    """All figures as JSON values; losses are nats per word."""
+    """All figures as JSON values; `valid` and `test` are the metric's values, and their losses are
+    beside them."""
     return {
         "format": FORMAT,
         "recipe": plan.recipe.model_dump(),
+        "metric": {
+            **plan.metric.model_dump(),
+            "higher_is_better": plan.metric.higher_is_better,
+        },
         "data": plan.text,
         "seeds": list(plan.seeds),
+        "threads": plan.threads,
         "cells": [
             {
                 "label": one.label,
                 "id": one.contender.cell.id,
                 "source": one.contender.source,
                 "parameters": one.parameters,
-                "valid_perplexity": _spread(one.valid),
-                "test_perplexity": _spread(one.test),
+                "valid": _spread(one.valid),
+                "test": _spread(one.test),
                 "seconds": one.seconds,
                 "peak_memory": one.peak_memory,
                 "diverged_seeds": list(one.diverged),
+                "failed_seeds": [failure.seed for failure in one.failed],
                 "missing_seeds": list(one.missing),
+                "failures": [
+                    {"seed": failure.seed, "ending": failure.ending, "why": failure.why}
+                    for failure in one.failed
+                ],
                 "runs": [
                     {**_run_row(plan, one, run), "curve": [asdict(r) for r in run.result.curve]}
                     for run in one.runs
@@ -67,18 +80,19 @@ def _table_row(one: Standing) -> dict[str, Any]:
         "parameters": one.parameters,
     }
     for name, spread in (("valid", one.valid), ("test", one.test)):
-        row[f"{name}_perplexity_mean"] = None if spread is None else spread.mean
-        row[f"{name}_perplexity_deviation"] = None if spread is None else spread.deviation
+        row[f"{name}_mean"] = None if spread is None else spread.mean
+        row[f"{name}_deviation"] = None if spread is None else spread.deviation
     return {
         **row,
         "seconds": one.seconds,
         "peak_memory": one.peak_memory,
         "seeds": len(one.runs),
         "diverged": len(one.diverged),
+        "failed": len(one.failed),
     }
 
 
-def _run_row(plan: Plan, one: Standing, run: Ended) -> dict[str, Any]:
+def _run_row(plan: Plan, one: Standing, run: EndedRun) -> dict[str, Any]:
     result = run.result
     return {
         "label": one.label,
@@ -88,8 +102,8 @@ def _run_row(plan: Plan, one: Standing, run: Ended) -> dict[str, Any]:
         "parameters": result.parameters,
         "best_epoch": result.best_epoch,
         "epochs": len(result.curve),
-        "valid_perplexity": run.valid,
-        "test_perplexity": run.test,
+        "valid": run.valid,
+        "test": run.test,
         "valid_loss": result.valid,
         "test_loss": result.test,
         "seconds": result.seconds,

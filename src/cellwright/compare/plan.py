@@ -1,8 +1,9 @@
 """What a comparison is: `comparison.json` in its folder, and the cells beside it.
 
-FOLDER/comparison.json      recipe, text, cells, seeds
+FOLDER/comparison.json      recipe, metric, data, cells, seeds, threads
 FOLDER/cells/LABEL.json     a cell, and its picture LABEL.svg
 FOLDER/runs/LABEL-seedN/    a training, an ordinary run folder
+FOLDER/failures.json        trainings that failed, however often they were tried
 FOLDER/index.html           the report, with results.json, table.csv, runs.csv, curves.svg
 """
 
@@ -19,11 +20,10 @@ from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell, CellError
 from cellwright.compare.contenders import Contender, told_apart
-from cellwright.runs.earlier import recipe_of_today
+from cellwright.runs.earlier import info_of_today
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.recipes import Recipe, opened, recipe_from_json
-from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.registry import open_task
 from cellwright.tasks.task import Task
@@ -34,7 +34,10 @@ FILE, CELLS, RUNS = "comparison.json", "cells", "runs"
 
 @dataclass(frozen=True)
 class Plan:
-    """A comparison in its folder; `text` describes the data, `fingerprint` is a hash of it."""
+    """A comparison in its folder; `text` describes the data, `fingerprint` is a hash of it.
+
+    `threads` are those of each training: times, and last digits, depend on their number.
+    """
 
     folder: Path
     recipe: Recipe
@@ -43,6 +46,7 @@ class Plan:
     metric: Metric
     text: str
     fingerprint: str
+    threads: int = 1
 
     @property
     def runs(self) -> list[tuple[Contender, int]]:
@@ -84,7 +88,7 @@ class Plan:
         )
         if not same:
             raise RunError(
-                f"{path} is a training of another cell, seed, recipe or text than this comparison "
+                f"{path} is a training of another cell, seed, recipe or data than this comparison "
                 "has; move it away, or compare in another folder"
             )
         return folder
@@ -97,6 +101,7 @@ def make_plan(
     seeds: int,
     *,
     data: str | None = None,
+    threads: int = 1,
     progress: Progress | None = None,
 ) -> Plan:
     """Look at everything that could be wrong, and write down what is compared.
@@ -109,6 +114,7 @@ def make_plan(
         recipe: how each is trained.
         seeds: how many; they are 0, 1, ….
         data: data by name or folder, in place of the recipe's.
+        threads: of each training.
         progress: called while data is read for the first time.
 
     Raises:
@@ -117,6 +123,8 @@ def make_plan(
     """
     if seeds < 1:
         raise RunError(f"a comparison needs one seed at least, not {seeds}")
+    if threads < 1:
+        raise RunError(f"a training needs one thread at least, not {threads}")
     recipe = opened(recipe).on(data)
     cells = told_apart(contenders)
     _check_place(folder)
@@ -130,6 +138,7 @@ def make_plan(
         task.metric,
         task.describe(),
         task.fingerprint,
+        threads,
     )
     if (folder / FILE).exists():
         _check_same(read_plan(folder), plan)
@@ -161,7 +170,7 @@ def _check_same(before: Plan, now: Plan) -> None:
     """Say so if what is in a folder cannot be part of the comparison that was asked for."""
     where = before.folder
     hint = "choose another folder, or give the settings that it was made with"
-    old, new = _settings(before.recipe), _settings(now.recipe)
+    old, new = ({**_settings(p.recipe), "threads": p.threads} for p in (before, now))
     different = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     if different:
         key = different[0]
@@ -217,6 +226,7 @@ def _write(plan: Plan) -> None:
             {"label": one.label, "id": one.cell.id, "source": one.source} for one in plan.contenders
         ],
         "seeds": list(plan.seeds),
+        "threads": plan.threads,
     }
     text = dumps(value, indent=2).encode("utf-8", "backslashreplace") + b"\n"
     write_whole(plan.folder / FILE, text)
@@ -232,8 +242,7 @@ def read_plan(folder: Path) -> Plan:
     try:
         value = loads(path.read_bytes())
         if isinstance(value, dict) and value.get("format") == EARLIER:
-            recipe, metric = recipe_of_today(value["recipe"]), PERPLEXITY.model_dump()
-            value |= {"format": FORMAT, "recipe": recipe, "metric": metric}
+            value = {**info_of_today(value), "format": FORMAT, "threads": 1}
         if not isinstance(value, dict) or value.get("format") != FORMAT:
             raise ValueError(f"this version reads {FORMAT!r}")
         return Plan(
@@ -244,6 +253,7 @@ def read_plan(folder: Path) -> Plan:
             Metric.model_validate(value["metric"]),
             value["data"]["description"],
             value["data"]["fingerprint"],
+            value["threads"],
         )
     except FileError:
         raise

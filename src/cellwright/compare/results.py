@@ -8,20 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cellwright.compare.contenders import Contender
+from cellwright.compare.failures import Failure, read_failures
 from cellwright.compare.plan import Plan
 from cellwright.compare.statistics import Spread
 from cellwright.runs.folder import RunFolder
-from cellwright.tasks.language.metric import perplexity
+from cellwright.tasks.metric import Metric
 from cellwright.training.results import Result
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedRun:
     """A training that has ended."""
 
     seed: int
     folder: RunFolder
     result: Result
+    metric: Metric
 
     @property
     def diverged(self) -> bool:
@@ -30,31 +32,34 @@ class Ended:
 
     @property
     def valid(self) -> float:
-        """Perplexity of the validation text at the best epoch; infinite if there is none."""
-        return perplexity(self.result.valid)
+        """The metric's value on the validation data at the best epoch; not finite if there is
+        none."""
+        return self.metric.value(self.result.valid)
 
     @property
     def test(self) -> float:
-        """Perplexity of the test text at the epoch that validated best."""
-        return perplexity(self.result.test)
+        """The metric's value on the test data at the epoch that validated best."""
+        return self.metric.value(self.result.test)
 
 
 @dataclass(frozen=True)
 class Standing:
     """A cell's figures over its seeds.
 
-    Perplexities are of the epoch that validated best. A training that diverged counts with its
-    best epoch before; one without any is in `diverged` alone.
+    Values are the metric's, at the epoch that validated best. A training that diverged counts with
+    its best epoch before; one without any is in `diverged` alone.
 
     Args:
         contender: the cell.
         runs: the trainings that have ended, by seed.
-        missing: the seeds of those that have not.
+        missing: the seeds of those that have not, though none has failed.
+        failed: the trainings that came to nothing, however often they were tried.
     """
 
     contender: Contender
-    runs: tuple[Ended, ...]
+    runs: tuple[EndedRun, ...]
     missing: tuple[int, ...] = ()
+    failed: tuple[Failure, ...] = ()
 
     @property
     def label(self) -> str:
@@ -63,12 +68,12 @@ class Standing:
 
     @property
     def valid(self) -> Spread | None:
-        """Perplexities of the validation text."""
+        """Of the validation data."""
         return Spread.of([run.valid for run in self.runs])
 
     @property
     def test(self) -> Spread | None:
-        """Perplexities of the test text."""
+        """Of the test data."""
         return Spread.of([run.test for run in self.runs])
 
     @property
@@ -93,27 +98,26 @@ class Standing:
 
 
 def standings(plan: Plan) -> list[Standing]:
-    """The figures of all cells, by their mean validation perplexity."""
+    """The figures of all cells, by their mean on the validation data, the best first."""
     found = [standing(plan, one.label) for one in plan.contenders]
-    return sorted(found, key=_order)
+    sign = -1 if plan.metric.higher_is_better else 1
+    return sorted(found, key=lambda one: math.inf if one.valid is None else sign * one.valid.mean)
 
 
 def standing(plan: Plan, label: str) -> Standing:
     """The figures of a cell so far."""
-    runs, left = [], []
+    failures = {failure.seed: failure for failure in read_failures(plan) if failure.label == label}
+    runs, left, failed = [], [], []
     for seed in plan.seeds:
         folder = plan.run(label, seed)
-        ended = folder is not None and folder.info.status in ("finished", "diverged")
-        result = folder.result() if folder is not None and ended else None
-        if folder is None or result is None:
-            left.append(seed)
+        result = folder.result() if folder is not None and folder.ended else None
+        if folder is not None and result is not None:
+            runs.append(EndedRun(seed, folder, result, plan.metric))
+        elif seed in failures:
+            failed.append(failures[seed])
         else:
-            runs.append(Ended(seed, folder, result))
-    return Standing(plan.find(label), tuple(runs), tuple(left))
-
-
-def _order(standing: Standing) -> float:
-    return math.inf if standing.valid is None else standing.valid.mean
+            left.append(seed)
+    return Standing(plan.find(label), tuple(runs), tuple(left), tuple(failed))
 
 
 def named(items: Sequence[object]) -> str:

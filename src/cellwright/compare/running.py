@@ -1,220 +1,197 @@
-"""Doing the trainings of a comparison: several side by side, each in a process with one thread.
+"""Doing the trainings of a comparison, side by side, wherever an executor runs them.
 
-Whatever ends this process, each training goes on from where it was when the comparison is asked for
-again, to the same figures.
+Whatever ends this process or a worker's, each training goes on from its last checkpoint when it is
+tried again, or when the comparison is asked for again, to the same figures.
 """
 
 from __future__ import annotations
 
 import contextlib
-import json
-import os
-import selectors
 import signal
-import subprocess
-import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import IO, Any
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from cellwright.base.json_values import loads
 from cellwright.base.locks import training_lock
 from cellwright.base.signals import stop_requests
+from cellwright.compare.failures import Failure, write_failures
 from cellwright.compare.plan import Plan
-from cellwright.runs.errors import RunError, Stopped
-from cellwright.trials.executors.executor import cores
+from cellwright.compare.reached import forget, progress_folder, reached
+from cellwright.runs.errors import Stopped
+from cellwright.trials.executors import Call, Ended, Executor, Job
+from cellwright.trials.executors.choosing import executor_by_name
+from cellwright.trials.retries import Retries
 
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from cellwright.compare.worker import main; main(*sys.argv[2:])"
-)
-_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOOK_SECONDS = 0.2
-_LAST_WORDS = 2000
+
+_SAVE_SECONDS = 30.0
+"""How long trainings that are stopped may take to save where they are. The measuring after an epoch
+can take longer; what is lost then is the time since the last checkpoint."""
+
+_SEEN_SECONDS = 60.0
+"""How long file systems of several machines may take to show here what was written there."""
+
+_ELSEWHERE = (
+    "is not here, though the training has ended elsewhere: a comparison on several machines needs "
+    "its folder on a file system that all of them share"
+)
+
+_RETRIES = Retries()
+
+Key = tuple[str, int]
+"""A training: the cell's label and the seed."""
 
 
 @dataclass(frozen=True)
 class Event:
     """What happened to a training.
 
-    `kind` is "begun", "step", "epoch", "ended", "failed" or "stopped"; `values` are those of a
-    `StepDone` or an `EpochRecord`, the `status` of a result, or the `message` of a failure.
+    `kind` is "begun", "moved", "ended", "again" (an attempt came to nothing, and there will be
+    another) or "failed". The `values` of "moved" are those of `reached`; those of "again" and
+    "failed" have a `message`.
     """
 
     label: str
     seed: int
-    kind: str
-    values: dict[str, Any]
+    kind: Literal["begun", "moved", "ended", "again", "failed"]
+    values: dict[str, Any] = field(default_factory=dict)
 
 
 Watch = Callable[[Event | None], None]
 """Called with each event, and with None when a moment has passed without one."""
 
 
-def missing(plan: Plan) -> list[tuple[str, int]]:
+def missing(plan: Plan) -> list[Key]:
     """The trainings that have not ended yet, in the order in which they begin."""
-    left = []
-    for one, seed in plan.runs:
-        run = plan.run(one.label, seed)
-        if run is None or run.info.status not in ("finished", "diverged"):
-            left.append((one.label, seed))
-    return left
+    return [(one.label, seed) for one, seed in plan.runs if not _has_ended(plan, one.label, seed)]
 
 
-def train_all(plan: Plan, workers: int | None = None, watch: Watch | None = None) -> list[str]:
-    """Do all trainings that are missing.
+def _has_ended(plan: Plan, label: str, seed: int) -> bool:
+    run = plan.run(label, seed)
+    return run is not None and run.ended
+
+
+def train_all(
+    plan: Plan,
+    executor: Executor | None = None,
+    *,
+    retries: Retries = _RETRIES,
+    watch: Watch | None = None,
+) -> list[Failure]:
+    """Do all trainings that are missing, also those that failed the last time.
 
     Args:
         plan: the comparison.
-        workers: how many trainings go on side by side; as many as there are cores unless said.
+        executor: where they run, each in a process of its own where there are processes. Unless
+            said, in as many processes on this machine as it has cores for.
+        retries: how often a training that crashes, is lost or passes a limit is tried again.
         watch: told what happens.
 
     Returns:
-        What failed, a line for each training; the others have ended, well or diverged.
+        What failed; the other trainings have ended, well or diverged.
 
     Raises:
         Stopped: Ctrl-C was pressed, or the process was asked to end; everything is saved.
     """
-    told: Watch = watch or (lambda event: None)
-    failures: list[str] = []
     with contextlib.ExitStack() as stack:
         stack.enter_context(training_lock(plan.folder))
+        stack.enter_context(progress_folder(plan))
         stop = stack.enter_context(stop_requests())
-        team = stack.enter_context(_team(plan))
-        todo = missing(plan)
-        while todo or team.children:
-            if stop.signal is not None:
-                team.end()
-                raise Stopped(plan.folder, stop.signal, "the same command")
-            while todo and len(team.children) < (workers or cores()):
-                label, seed = todo.pop(0)
-                team.start(label, seed)
-                told(Event(label, seed, "begun", {}))
-            events = team.events()
-            for event in events:
-                told(event)
-                if event.kind in ("failed", "stopped"):
-                    why = event.values.get("message", "was stopped from outside")
-                    failures.append(f"{event.label}, seed {event.seed}: {why}")
-            if not events:
-                told(None)
-    return failures
+        if executor is None:
+            executor = stack.enter_context(executor_by_name("local", threads=plan.threads))
+        work = _Work(plan, executor, retries, watch or _ignore)
+        write_failures(plan, [])
+        try:
+            while work.todo or work.running:
+                if stop.signal is not None:
+                    executor.cancel(_SAVE_SECONDS)
+                    raise Stopped(plan.folder, stop.signal, "the same command")
+                work.move_on()
+        finally:
+            executor.cancel()
+    return work.failures
 
 
-class _Child:
-    """A process that does a training."""
+class _Work:
+    """What is to be done, what is being done, and what failed."""
 
-    def __init__(self, plan: Plan, label: str, seed: int) -> None:
-        self.label, self.seed = label, seed
-        self.ended = self._told = False
-        self._rest = b""
-        self._printed: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
-        arguments = [json.dumps(sys.path), str(plan.folder.absolute()), label, str(seed)]
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _PROGRAM, *arguments],
-            env={**os.environ, **dict.fromkeys(_THREADS, "1")},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._printed,
-            start_new_session=True,  # Ctrl-C on the terminal is for the parent alone
-        )
+    def __init__(self, plan: Plan, executor: Executor, retries: Retries, told: Watch) -> None:
+        self._plan, self._executor, self._retries, self._told = plan, executor, retries, told
+        self.todo = missing(plan)
+        self.running: dict[int, Key] = {}
+        self.failures: list[Failure] = []
+        self._faults: Counter[Key] = Counter()
+        self._losses: Counter[Key] = Counter()
+        self._seen: dict[Key, Any] = {}
+        self._handed_out = 0
 
-    @property
-    def output(self) -> IO[bytes]:
-        assert self.process.stdout is not None
-        return self.process.stdout
+    def move_on(self) -> None:
+        """Hand out what there is room for, and take in what happens within a moment."""
+        while self.todo and self._executor.free:
+            self._hand_out(self.todo.pop(0))
+        if not self.running:  # a cluster that is just starting
+            time.sleep(_LOOK_SECONDS)
+        ended = self._executor.wait(_LOOK_SECONDS)
+        for key in self.running.values():
+            self._look(key)
+        for end in ended:
+            self._take_in(end)
+        self._told(None)
 
-    def read(self) -> list[Event]:
-        """What it has said; at its end, how it ended."""
-        data = os.read(self.output.fileno(), 1 << 16)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        events = [self._event(loads(line)) for line in lines]
-        self._told |= any(event.kind in ("ended", "failed", "stopped") for event in events)
-        if not data:
-            self.ended = True
-            self.process.wait()
-            if not self._told:
-                events.append(self._event({"kind": "failed", "message": self._cause()}))
-        return events
+    def _hand_out(self, key: Key) -> None:
+        label, seed = key
+        forget(self._plan, label, seed)
+        self._handed_out += 1
+        self.running[self._handed_out] = key
+        arguments = {"folder": str(self._plan.folder.absolute()), "label": label, "seed": seed}
+        call = Call("cellwright.compare.job:train_run", arguments)
+        self._executor.submit(Job(self._handed_out, call, alone=True))
+        self._told(Event(label, seed, "begun"))
 
-    def _event(self, message: dict[str, Any]) -> Event:
-        return Event(self.label, self.seed, message.pop("kind"), message)
+    def _look(self, key: Key) -> None:
+        """Say so if a training has moved since one last looked."""
+        now = reached(self._plan, *key)
+        if now is not None and now != self._seen.get(key):
+            self._seen[key] = now
+            self._told(Event(*key, "moved", dict(now)))
 
-    def _cause(self) -> str:
-        code = self.process.returncode
-        if code >= 0:
-            why = f"its process ended with exit code {code}"
+    def _take_in(self, end: Ended) -> None:
+        label, seed = key = self.running.pop(end.key)
+        if end.kind == "stopped":  # in this process: the training heard the signal, not we
+            raise Stopped(self._plan.folder, signal.SIGINT, "the same command")
+        if end.kind == "done":
+            if self._is_seen(label, seed):
+                self._told(Event(label, seed, "ended"))
+            else:
+                self._count(key, "error", f"{self._plan.run_path(label, seed)} {_ELSEWHERE}")
         else:
-            name = signal.Signals(-code).name
-            memory = ", as the system does when memory runs out" if name == "SIGKILL" else ""
-            why = f"its process was killed by {name}{memory}"
-        self._printed.seek(0, os.SEEK_END)
-        self._printed.seek(max(0, self._printed.tell() - _LAST_WORDS))
-        printed = self._printed.read().decode("utf-8", "replace").strip()
-        return f"{why}\n{printed}" if printed else why
+            self._count(key, end.kind, end.message)
 
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self._printed):
-            if stream is not None:
-                stream.close()
+    def _count(self, key: Key, ending: str, message: str) -> None:
+        """Try again what came to nothing, or let it have failed."""
+        label, seed = key
+        counted = self._losses if ending == "lost" else self._faults
+        counted[key] += 1
+        faults, losses = self._faults[key], self._losses[key]
+        if self._retries.used_up(faults, losses):
+            self.failures.append(Failure(label, seed, ending, message, faults + losses))
+            write_failures(self._plan, self.failures)
+            self._told(Event(label, seed, "failed", {"message": message}))
+        else:
+            self.todo.append(key)
+            self._told(Event(label, seed, "again", {"message": message}))
 
-
-class _Team:
-    """The processes that are there."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._selector = selectors.DefaultSelector()
-        self.children: list[_Child] = []
-
-    def start(self, label: str, seed: int) -> None:
-        child = _Child(self._plan, label, seed)
-        self.children.append(child)
-        self._selector.register(child.output, selectors.EVENT_READ, child)
-
-    def events(self) -> list[Event]:
-        """What was said within a moment."""
-        found: list[Event] = []
-        for key, _ in self._selector.select(_LOOK_SECONDS):
-            child: _Child = key.data
-            found += child.read()
-            if child.ended:
-                self._selector.unregister(child.output)
-                self.children.remove(child)
-                child.close()
-        return found
-
-    def end(self) -> None:
-        """Ask all to save and end, and wait until they have; a second Ctrl-C does not wait."""
-        for child in self.children:
-            child.process.send_signal(signal.SIGTERM)
-        while self.children:
-            self.events()
-
-    def close(self) -> None:
-        for child in self.children:
-            child.close()
-        self._selector.close()
+    def _is_seen(self, label: str, seed: int) -> bool:
+        """Whether a training that has ended is there; on a shared file system, soon."""
+        until = time.monotonic() + _SEEN_SECONDS
+        while not _has_ended(self._plan, label, seed):
+            if time.monotonic() > until:
+                return False
+            time.sleep(_LOOK_SECONDS)
+        return True
 
 
-@contextlib.contextmanager
-def _team(plan: Plan) -> Iterator[_Team]:
-    team = _Team(plan)
-    try:
-        yield team
-    finally:
-        team.close()
-
-
-def refuse_failures(failures: Sequence[str]) -> None:
-    """Say so if trainings failed."""
-    if failures:
-        number = len(failures)
-        raise RunError(
-            f"{number} {'training' if number == 1 else 'trainings'} failed; the same command tries "
-            "again:\n" + "\n".join(failures)
-        )
+def _ignore(event: Event | None) -> None:
+    pass

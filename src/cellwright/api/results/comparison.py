@@ -43,7 +43,7 @@ class Comparison(Shown):
     @property
     def status(self) -> str:
         """ "ok", or that trainings are missing."""
-        missing = sum(len(one.missing) for one in self.standings)
+        missing = sum(len(one.missing) + len(one.failed) for one in self.standings)
         return "ok" if not missing else f"{missing} trainings have no result"
 
     @property

@@ -9,7 +9,14 @@ import typer
 from rich.table import Table
 
 from cellwright.cli.help import examples
-from cellwright.cli.options import Data, SearchSettings, Seed
+from cellwright.cli.options import (
+    Data,
+    SearchSettings,
+    Seed,
+    address_option,
+    executor_option,
+    workers_option,
+)
 from cellwright.cli.output import stdout
 
 EXAMPLES = examples(
@@ -98,24 +105,9 @@ def run(
             rich_help_panel=_STUDY,
         ),
     ] = None,
-    executor: Annotated[
-        str,
-        typer.Option(
-            metavar="WHERE",
-            help="Where trials run: in-process, local or ray.",
-            rich_help_panel=_STUDY,
-        ),
-    ] = "local",
-    address: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="Of a Ray cluster.", rich_help_panel=_STUDY),
-    ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N", min=1, help="Trials at once. Default: cores.", rich_help_panel=_STUDY
-        ),
-    ] = None,
+    executor: Annotated[str, executor_option("trials", _STUDY)] = "local",
+    address: Annotated[str | None, address_option(_STUDY)] = None,
+    workers: Annotated[int | None, workers_option("Trials", _STUDY)] = None,
     trials: Annotated[
         int | None,
         typer.Option(

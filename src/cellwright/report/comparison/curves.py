@@ -1,18 +1,19 @@
-"""The curves of a comparison: each cell's validation perplexity, its mean and its seeds."""
+"""The curves of a comparison: each cell on the validation data, its mean and its seeds."""
 
 from __future__ import annotations
 
-import math
 import statistics
 from collections.abc import Sequence
 from typing import Any
 
+from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
 from cellwright.report import drawing
-from cellwright.report.run_plots import MOST_INSIDE, perplexity_height, perplexity_scale
+from cellwright.report.metric_axis import axis_label, height, scale_axis
+from cellwright.report.run_plots import MOST_INSIDE, MOST_MARKS
 
 
-def curves(standings: Sequence[Standing]) -> bytes | None:
+def curves(plan: Plan, standings: Sequence[Standing]) -> bytes | None:
     """An SVG; None if no epoch has ended.
 
     Raises:
@@ -28,8 +29,8 @@ def curves(standings: Sequence[Standing]) -> bytes | None:
         for one, colour in zip(drawn, drawing.colours(len(drawn)), strict=True):
             heights += _draw_cell(axes, one, colour)
         axes.set_xlabel("epoch")
-        axes.set_ylabel("validation perplexity")
-        perplexity_scale(axes, heights)
+        axes.set_ylabel(axis_label(plan.metric, "validation"))
+        scale_axis(axes, plan.metric, heights)
         whole = drawing.matplotlib("ticker").MaxNLocator(integer=True, min_n_ticks=1)
         axes.xaxis.set_major_locator(whole)
         if len(drawn) > MOST_INSIDE:
@@ -42,7 +43,7 @@ def curves(standings: Sequence[Standing]) -> bytes | None:
 
 def _draw_cell(axes: Any, one: Standing, colour: Any) -> list[float]:
     """The seeds as thin lines, their mean as a thick one; all heights."""
-    seeds = [[perplexity_height(record.valid) for record in run.result.curve] for run in one.runs]
+    seeds = [[height(run.metric, record.valid) for record in run.result.curve] for run in one.runs]
     longest = max(map(len, seeds))
     for heights in seeds:
         places = range(1, len(heights) + 1)
@@ -51,7 +52,7 @@ def _draw_cell(axes: Any, one: Standing, colour: Any) -> list[float]:
     shared = min(len(heights) for heights in seeds)
     means = [statistics.fmean(heights[at] for heights in seeds) for at in range(shared)]
     label = drawing.plain(one.label)
-    mark = "o" if longest <= 30 else ""
+    mark = "o" if longest <= MOST_MARKS else ""
     places = range(1, shared + 1)
     axes.plot(places, means, color=colour, linewidth=1.9, label=label, marker=mark, markersize=2.5)
-    return [height for heights in seeds for height in heights if math.isfinite(height)]
+    return [value for heights in seeds for value in heights]

@@ -11,7 +11,7 @@ from cellwright.cell.draw import save, svg
 from cellwright.compare.export import write_figures
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
-from cellwright.compare.statistics import Spread, difference
+from cellwright.compare.statistics import difference
 from cellwright.report.comparison.curves import curves
 from cellwright.report.comparison.words import (
     HOW_COMPARED,
@@ -19,7 +19,7 @@ from cellwright.report.comparison.words import (
     mean_text,
     outcome,
     remarks,
-    values_text,
+    value_text,
 )
 from cellwright.report.drawing import PlotError
 from cellwright.report.page import Page
@@ -44,14 +44,14 @@ def write_report(plan: Plan, standings: Sequence[Standing], command: str = "") -
         f"{len(plan.seeds)} {'seed' if len(plan.seeds) == 1 else 'seeds'}.",
     )
     page.section("Outcome")
-    page.text(outcome(standings))
-    add_table(page, standings)
+    page.text(outcome(plan, standings))
+    add_table(page, plan, standings)
     for remark in remarks(plan, standings):
         page.note(remark)
     page.section("Curves")
-    add_curves(page, standings, plan.folder / CURVES)
+    add_curves(page, plan, standings, plan.folder / CURVES)
     page.section("Every training")
-    add_runs(page, standings)
+    add_runs(page, plan, standings)
     page.section("The cells")
     add_cells(page, plan, standings)
     page.section("How it was made")
@@ -71,24 +71,31 @@ def _data(plan: Plan) -> str:
 # -- parts, for other reports too ----------------------------------------------------------------
 
 
-def add_table(page: Page, standings: Sequence[Standing]) -> None:
+def add_table(page: Page, plan: Plan, standings: Sequence[Standing]) -> None:
     """The table of all cells."""
-    header, rows = table(standings)
+    header, rows = table(plan, standings)
     highlight = 0 if len(standings) > 1 else ()
-    page.table(header, rows, numeric=NUMERIC, highlight=highlight, caption=CAPTION + HOW_COMPARED)
+    said = f"{caption(plan)} {HOW_COMPARED}"
+    page.table(header, rows, numeric=NUMERIC, highlight=highlight, caption=said)
 
 
-CAPTION = (
-    "Perplexities are those of the epoch that validated best: mean ± sample standard deviation "
-    "over the seeds. Time is the mean of a training on one thread, with others beside it; memory "
-    "is the most that any of them held. "
-)
+def caption(plan: Plan) -> str:
+    """What the columns of figures are."""
+    metric = plan.metric
+    threads = "one thread" if plan.threads == 1 else f"{plan.threads} threads"
+    return (
+        f"Valid and test are the {metric.name} ({metric.better_word} is better) of the epoch that "
+        "validated best: mean ± sample standard deviation over the seeds. Time is the mean of a "
+        f"training on {threads}, with others beside it; memory is the most that any of them held."
+    )
 
-NUMERIC = frozenset({1, 2, 3, 5, 6, 7})
+
+NUMERIC = frozenset({1, 2, 3, 5, 6, 7, 8})
 
 
-def table(standings: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
-    """The table of all cells as words; the columns `NUMERIC` stand to the right."""
+def table(plan: Plan, standings: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
+    """The table of all cells as words; the columns `NUMERIC` stand to the right. One for failures
+    is there if there are any."""
     header = ["cell", "parameters", "valid", "test", "against the first", "time", "memory",
               "diverged"]  # fmt: skip
     first = standings[0].valid if standings else None
@@ -96,21 +103,25 @@ def table(standings: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
     for place, one in enumerate(standings):
         words = ""
         if place and first is not None and one.valid is not None:
-            words = against(difference(one.valid, first))
+            words = against(difference(one.valid, first), plan.metric)
         rows.append([
             one.label,
             "–" if one.parameters is None else f"{one.parameters:,}",
-            mean_text(one.valid),
-            mean_text(one.test),
+            mean_text(one.valid, plan.metric),
+            mean_text(one.test, plan.metric),
             words,
             "–" if one.seconds is None else duration(one.seconds),
             "–" if one.peak_memory is None else memory(one.peak_memory),
             f"{len(one.diverged)} of {len(one.runs)}" if one.diverged else "none",
         ])  # fmt: skip
+    if any(one.failed for one in standings):
+        header.append("failed")
+        for one, row in zip(standings, rows, strict=True):
+            row.append(f"{len(one.failed)} of {len(plan.seeds)}" if one.failed else "none")
     return header, rows
 
 
-def add_runs(page: Page, standings: Sequence[Standing]) -> None:
+def add_runs(page: Page, plan: Plan, standings: Sequence[Standing]) -> None:
     """The figures of every training, cell by cell."""
     rows: list[list[str | int]] = []
     for one in standings:
@@ -119,8 +130,8 @@ def add_runs(page: Page, standings: Sequence[Standing]) -> None:
             rows.append([
                 one.label,
                 run.seed,
-                _perplexity(run.valid),
-                _perplexity(run.test),
+                value_text(run.valid, plan.metric),
+                value_text(run.test, plan.metric),
                 f"{result.best_epoch or '–'} of {len(result.curve)}",
                 duration(result.seconds),
                 memory(result.peak_memory),
@@ -130,14 +141,12 @@ def add_runs(page: Page, standings: Sequence[Standing]) -> None:
     page.table(header, rows, numeric=range(1, 7))
 
 
-def _perplexity(value: float) -> str:
-    return values_text(Spread.of([value]))
-
-
-def add_curves(page: Page, standings: Sequence[Standing], path: Path | None = None) -> None:
+def add_curves(
+    page: Page, plan: Plan, standings: Sequence[Standing], path: Path | None = None
+) -> None:
     """The curves; also into a file, if one is named."""
     try:
-        picture = curves(standings)
+        picture = curves(plan, standings)
     except PlotError as error:  # a report without curves is better than none
         page.note(f"There is no picture of the curves: {error}.")
         return
@@ -146,11 +155,12 @@ def add_curves(page: Page, standings: Sequence[Standing], path: Path | None = No
         return
     if path is not None:
         write_whole(path, picture)
+    name = plan.metric.name
     page.figure(
         picture,
-        "Perplexity of the validation text after each epoch: thick lines are means over the seeds, "
-        "thin lines the seeds.",
-        alt="curves of validation perplexity against epochs, one for each cell",
+        f"The {name} of the validation data after each epoch: thick lines are means over the "
+        "seeds, thin lines the seeds.",
+        alt=f"curves of the validation {name} against epochs, one for each cell",
     )
 
 

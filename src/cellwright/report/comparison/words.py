@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing, named
-from cellwright.compare.statistics import Difference, Spread, difference
+from cellwright.compare.statistics import Difference, Finding, Spread, difference
+from cellwright.tasks.metric import Metric
 
 HOW_COMPARED = (
     "A cell counts as better or worse if the 95 % interval of the difference of the means "
@@ -16,90 +17,96 @@ HOW_COMPARED = (
 )
 
 
-def number(value: float) -> str:
-    """A perplexity.
-
-    >>> number(103.52), number(1234567.0)
-    ('103.5', '1e+06')
-    """
-    return f"{value:.1f}" if value < 1e6 else f"{value:.0g}"
-
-
-def mean_text(spread: Spread | None) -> str:
+def mean_text(spread: Spread | None, metric: Metric) -> str:
     """A mean and its spread.
 
-    >>> mean_text(Spread.of([101.0, 103.0])), mean_text(Spread.of([101.0])), mean_text(None)
-    ('102.0 ± 1.4', '101.0', '–')
+    >>> f1 = Metric(name="F1", form="percent")
+    >>> mean_text(Spread.of([91.0, 93.0]), f1), mean_text(Spread.of([91.0]), f1)
+    ('92.00 ± 1.41', '91.00')
     """
     if spread is None:
         return "–"
     if spread.deviation is None:
-        return number(spread.mean)
-    return f"{number(spread.mean)} ± {number(spread.deviation)}"
+        return metric.written(spread.mean)
+    return f"{metric.written(spread.mean)} ± {metric.written(spread.deviation)}"
 
 
-def values_text(spread: Spread | None) -> str:
-    """Each value."""
-    return "–" if spread is None else ", ".join(map(number, spread.values))
+def value_text(value: float, metric: Metric) -> str:
+    """A value, or a dash where there is none."""
+    return mean_text(Spread.of([value]), metric)
 
 
-def against(found: Difference) -> str:
+def judged(finding: Finding, metric: Metric) -> str:
+    """A finding about values as one about cells: "better" and "worse" in place of "lower" and
+    "higher", whichever it is.
+
+    >>> judged("seems higher", Metric(name="F1", form="percent"))
+    'seems better'
+    """
+    worse = "lower" if metric.higher_is_better else "higher"
+    return finding.replace(metric.better_word, "better").replace(worse, "worse")
+
+
+def against(found: Difference, metric: Metric) -> str:
     """A difference as a few words for a table."""
-    amount = number(abs(found.value))
-    margin = "" if found.margin is None else f" ± {number(found.margin)}"
+    amount = metric.written(abs(found.value))
+    margin = "" if found.margin is None else f" ± {metric.written(found.margin)}"
     words = {
-        "lower": f"better by {amount}{margin}",
-        "higher": f"worse by {amount}{margin}",
-        "seems lower": f"seems better by {amount}; too few seeds",
-        "seems higher": f"seems worse by {amount}; too few seeds",
+        "better": f"better by {amount}{margin}",
+        "worse": f"worse by {amount}{margin}",
+        "seems better": f"seems better by {amount}; too few seeds",
+        "seems worse": f"seems worse by {amount}; too few seeds",
         "not distinguishable": "not distinguishable",
         "unknown": f"{'lower' if found.value < 0 else 'higher'} by {amount}, spread unknown",
     }
-    return words[found.finding]
+    return words[judged(found.finding, metric)]
 
 
-def compared(first: str, at: Spread, second: str, other: Spread) -> str:
+def compared(first: str, at: Spread, second: str, other: Spread, metric: Metric) -> str:
     """How one cell stands to another, as a sentence."""
     found = difference(at, other)
-    figures = f"{mean_text(at)} against {mean_text(other)}"
-    amount = number(abs(found.value))
+    finding = judged(found.finding, metric)
+    figures = f"{mean_text(at, metric)} against {mean_text(other, metric)}"
     words = {
-        "lower": f"{first} is better than {second}",
-        "higher": f"{first} is worse than {second}",
-        "seems lower": f"{first} seems better than {second}, in every seed",
-        "seems higher": f"{first} seems worse than {second}, in every seed",
+        "better": f"{first} is better than {second}",
+        "worse": f"{first} is worse than {second}",
+        "seems better": f"{first} seems better than {second}, in every seed",
+        "seems worse": f"{first} seems worse than {second}, in every seed",
         "not distinguishable": f"{first} and {second} are not distinguishable",
         "unknown": f"{first} came out {'lower' if found.value < 0 else 'higher'} than {second}",
     }
-    if found.margin is not None and found.finding in ("lower", "higher"):
-        behind = f", a difference of {amount} ± {number(found.margin)} (95 % interval)"
-    elif found.finding == "unknown":
+    if found.margin is not None and finding in ("better", "worse"):
+        amount, margin = metric.written(abs(found.value)), metric.written(found.margin)
+        behind = f", a difference of {amount} ± {margin} (95 % interval)"
+    elif finding == "unknown":
         behind = ", from one seed, which has no spread to measure a difference by"
     else:
-        behind = "; more seeds would tell" if found.finding.startswith("seems") else ""
-    return f"{words[found.finding]}: {figures}{behind}."
+        behind = "; more seeds would tell" if finding.startswith("seems") else ""
+    return f"{words[finding]}: {figures}{behind}."
 
 
-def outcome(standings: Sequence[Standing]) -> str:
+def outcome(plan: Plan, standings: Sequence[Standing]) -> str:
     """Which cell did best, and what can be said of that."""
-    ranked = [(one, one.valid) for one in standings if one.valid is not None]
+    metric = plan.metric
+    ranked = [(one, one.valid) for one in standings]
     measured = [(one, spread) for one, spread in ranked if spread is not None]
     if not measured:
         return "No cell has a result."
     (best, at), *others = measured
     if not others:
-        return f"{best.label} has a validation perplexity of {mean_text(at)}."
-    lead = f"{best.label} has the lowest mean validation perplexity, {mean_text(at)}"
+        return f"{best.label} has a validation {metric.name} of {mean_text(at, metric)}."
     groups: dict[str, list[str]] = {}
     for other, spread in others:
-        groups.setdefault(difference(at, spread).finding, []).append(other.label)
+        finding = judged(difference(at, spread).finding, metric)
+        groups.setdefault(finding, []).append(other.label)
+    than = f"{metric.better_word} than that of"
     said = []
-    if "lower" in groups:
-        said.append(f"lower than that of {named(groups['lower'])} by more than chance explains")
-    if "seems lower" in groups:
+    if "better" in groups:
+        said.append(f"{than} {named(groups['better'])} by more than chance explains")
+    if "seems better" in groups:
         said.append(
-            f"lower than that of {named(groups['seems lower'])} in every seed, though the seeds "
-            "are too few to be sure"
+            f"{than} {named(groups['seems better'])} in every seed, though the seeds are too few "
+            "to be sure"
         )
     if "not distinguishable" in groups:
         said.append(f"not distinguishable from that of {named(groups['not distinguishable'])}")
@@ -108,7 +115,8 @@ def outcome(standings: Sequence[Standing]) -> str:
             f"before {named(groups['unknown'])}, but a single seed has no spread to measure a "
             "difference by"
         )
-    return f"{lead}: {'; '.join(said)}."
+    what = f"the {metric.best_word} mean validation {metric.name}"
+    return f"{best.label} has {what}, {mean_text(at, metric)}: {'; '.join(said)}."
 
 
 def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
@@ -129,7 +137,7 @@ def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
     if late:
         found.append(
             f"{named(late)} validated best in the last epoch with every seed: with more epochs the "
-            "figures would be lower, and the order might be another one."
+            f"figures would be {plan.metric.better_word}, and the order might be another one."
         )
     return found
 
@@ -145,6 +153,8 @@ def _failures(one: Standing) -> list[str]:
         )
     if kept:
         found.append(f"{one.label} diverged with {_seeds(kept)}; the best epoch before counts.")
+    for failure in one.failed:
+        found.append(f"{one.label} failed with seed {failure.seed}: {failure.why}.")
     if one.missing:
         found.append(f"{one.label} has no result yet with {_seeds(one.missing)}.")
     return found

@@ -34,17 +34,36 @@ def executor_by_name(
     Raises:
         ExecutorError: there is none of that name, or it does not go with the other arguments.
     """
-    if name not in EXECUTORS:
-        hint = did_you_mean(name, EXECUTORS) or f"; there are {', '.join(EXECUTORS)}"
-        raise ExecutorError(f"there is no executor {shown(name)}{hint}")
-    if address is not None and name != "ray":
-        raise ExecutorError(f"an address is for a Ray cluster, and trials run {name}")
+    check_choice(name, workers=workers, address=address)
     if name == "in-process":
-        if workers is not None and workers != 1:
-            raise ExecutorError("in-process runs one trial at a time; leave out the workers")
         return InProcess()
     if name == "ray":
         return RayCluster(address, workers=workers, threads=threads, limits=limits)
     if workers is None:
         workers = max(1, cores() // threads)
     return LocalProcesses(workers, threads=threads, limits=limits)
+
+
+def check_choice(
+    name: str,
+    *,
+    workers: int | None = None,
+    limits: Limits = _NO_LIMITS,
+    address: str | None = None,
+) -> None:
+    """Say at once what `executor_by_name` would say, and that limits are of no use if they are.
+
+    Raises:
+        ExecutorError: there is none of that name, or it does not go with the other arguments.
+    """
+    if name not in EXECUTORS:
+        hint = did_you_mean(name, EXECUTORS) or f"; there are {', '.join(EXECUTORS)}"
+        raise ExecutorError(f"there is no executor {shown(name)}{hint}")
+    if address is not None and name != "ray":
+        raise ExecutorError(f"an address is for a Ray cluster, and trials run {name}")
+    if name != "in-process":
+        return
+    if workers is not None and workers != 1:
+        raise ExecutorError("in-process runs one trial at a time; leave out the workers")
+    if limits != _NO_LIMITS:
+        raise ExecutorError("in-process has no limits; leave them out, or choose local or ray")

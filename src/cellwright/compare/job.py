@@ -1,0 +1,65 @@
+"""One training of a comparison, as an executor runs it, in any process and on any machine.
+
+What it needs and what comes out is in the comparison's folder, so that has to be on a file system
+that all machines share. An attempt that follows another goes on from its last checkpoint.
+"""
+
+from __future__ import annotations
+
+import platform
+import signal
+import time
+from pathlib import Path
+
+from cellwright.base.locks import is_held
+from cellwright.base.threads import threads_for
+from cellwright.compare.plan import FILE, read_plan
+from cellwright.compare.reached import Reporter, progress_path
+from cellwright.runs.errors import RunError, Stopped
+from cellwright.runs.run import fresh_run, reopen
+from cellwright.runs.runner import train
+
+_LOCK_SECONDS = 20.0
+"""How long to wait for a process that is just saving its last step."""
+
+
+def train_run(folder: str, label: str, seed: int) -> str:
+    """Do a training of a comparison, from the start or from where it was.
+
+    Returns:
+        the status of its result.
+    """
+    if not (Path(folder) / FILE).exists():
+        raise RunError(
+            f"the machine {platform.node()} has no {folder}: a comparison on several machines "
+            "needs its folder, and the data, on a file system that all of them share"
+        )
+    plan = read_plan(Path(folder))
+    there = plan.run(label, seed)
+    if there is not None:
+        _wait_until_free(there.path)
+        there.refresh()
+        result = there.result() if there.ended else None
+        if result is not None:  # the attempt before this one was killed after its last word
+            return result.status
+    with threads_for(plan.threads):
+        if there is None:
+            path = plan.run_path(label, seed)
+            run = fresh_run(plan.find(label).cell, plan.recipe, seed, path=path)
+        else:
+            run = reopen(there.path)
+        try:
+            watch = Reporter(progress_path(plan, label, seed))
+            return train(run.folder, run.training, watch=watch).status
+        except Stopped as stop:
+            # All is saved. Now what the signal was for: it ends a process that is there for this
+            # training alone, and tells an executor in this process to stop.
+            signal.raise_signal(stop.signal)
+            raise
+
+
+def _wait_until_free(run: Path) -> None:
+    """A process whose parent was killed a moment ago may still be saving."""
+    until = time.monotonic() + _LOCK_SECONDS
+    while is_held(run) and time.monotonic() < until:
+        time.sleep(0.1)
