@@ -11,7 +11,6 @@ from torch import Tensor
 from cellwright.search.gradient.bilevel import (
     Gradients,
     Step,
-    descend,
     first_order,
     of_weights,
     second_order,
@@ -173,18 +172,6 @@ def test_a_valid_loss_without_weights_has_no_second_term() -> None:
         problem.train, lambda: problem.alpha.square().sum(), [problem.w], [problem.alpha], Step(9.0)
     )
     torch.testing.assert_close(found.values[0], 2 * problem.alpha.detach())
-
-
-def test_descend_is_sgd_by_hand() -> None:
-    w, idle, gradient = drawn(0, (3,), (2,), (3,))
-    gradient = 4 * gradient / gradient.norm()
-    before = w.clone(), idle.clone()
-    optimizer = torch.optim.SGD([w, idle], lr=1.0, weight_decay=0.1)
-    found = Gradients(0.0, [gradient, None], 4.0)
-    descend(optimizer, [w, idle], found, rate=0.5, clip=1.0)
-    torch.testing.assert_close(w, before[0] - 0.5 * (gradient / 4 + 0.1 * before[0]))
-    assert torch.equal(idle, before[1])
-    assert w.grad is None
 
 
 def test_a_loss_without_variables_has_no_gradient() -> None:

@@ -7,11 +7,13 @@ from pathlib import Path
 import pytest
 
 from cellwright.data import KNOWN
+from cellwright.models import OneLayerSettings
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import recipe_names, recipe_to_toml
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe, search_recipe_names
 from cellwright.search.sharing.settings import SharingSettings
+from cellwright.tasks.language.settings import LanguageSettings
 
 PAPERS = [
     "darts-ptb",
@@ -27,9 +29,22 @@ def defaults(**values: object) -> DifferentiableSettings:
     return DifferentiableSettings.model_validate(values)
 
 
+def segments(**values: object) -> LanguageSettings:
+    return LanguageSettings.model_validate(values)
+
+
+def model_of(**values: object) -> OneLayerSettings:
+    """The dropouts of DARTS, I-DARTS, ESS and ENAS."""
+    dropped = {"dropout_output": 0.75, "dropout_x": 0.75, "dropout_hidden": 0.25}
+    return OneLayerSettings.model_validate({**dropped, "init_range": 0.04, **values})
+
+
+DARTS_MODEL = model_of(hidden=300, dropout_embedding=0.2, dropout_words=0.0, ar=0.0, tar=1e-3)
+
+
 def test_each_paper_has_its_recipe_and_a_small_one():
     small = [f"{name}-laptop" for name in PAPERS]
-    assert search_recipe_names() == sorted([*PAPERS, *small, "laptop"])
+    assert search_recipe_names() == sorted([*PAPERS, *small, "ess-laptop"])
 
 
 @pytest.mark.parametrize("name", search_recipe_names())
@@ -37,29 +52,56 @@ def test_packaged_recipes(name: str):
     recipe = load_search_recipe(name)
     assert recipe.name == name
     assert recipe.description
-    assert recipe.data in KNOWN
+    assert recipe.task.kind == "language"
+    assert recipe.task.data in KNOWN
     assert recipe.training in recipe_names()
     if name.endswith("laptop"):
-        assert 100 <= recipe.search.model.hidden <= 128
+        assert 100 <= recipe.model.hidden <= 128
         assert recipe.training.endswith("laptop")
         assert recipe.search.batch <= 64
 
 
 @pytest.mark.parametrize("kind", ["darts", "i-darts", "ess"])
 def test_on_penn_treebank_they_are_the_defaults(kind: str):
+    """In the model of DARTS' search, which I-DARTS (section 3.1) and ESS (section 5.1) take."""
     recipe = load_search_recipe(f"{kind}-ptb")
-    assert recipe.data == "ptb"
     assert recipe.search == defaults(kind=kind)
+    assert recipe.task == segments(data="ptb", bptt=35, bptt_spread=0.0, bptt_halve=0.05)
+    assert recipe.model == DARTS_MODEL
 
 
 def test_on_wikitext():
     """ESS, section 5.1."""
     recipe = load_search_recipe("ess-wikitext-103")
-    assert recipe.data == "wikitext-103"
     assert recipe.search == defaults(
-        kind="ess", nodes=12, m=5, batch=128, bptt=70,
+        kind="ess", nodes=12, m=5, batch=128,
         architecture_rate_intra=1e-3, architecture_rate_inter=1e-4,
     )  # fmt: skip
+    assert recipe.task == segments(data="wikitext-103", bptt=70, bptt_spread=0.0, bptt_halve=0.05)
+    assert recipe.model == DARTS_MODEL
+
+
+def test_enas_on_penn_treebank():
+    """Pham et al. 2018; where it has no number, that of its code."""
+    recipe = load_search_recipe("enas-ptb")
+    assert recipe.search == SharingSettings.model_validate({"reward_scale": 80.0})
+    assert recipe.task == segments(data="ptb", bptt=35, bptt_spread=0.0, bptt_halve=0.0)
+    assert recipe.model == model_of(
+        hidden=720, dropout_embedding=0.25, tar=0.0, **dict.fromkeys(("dropout_words", "ar"), 0.0)
+    )
+
+
+def test_random_search_with_shared_weights_on_penn_treebank():
+    """Li and Talwalkar's code, whose network is that of DARTS' search."""
+    recipe = load_search_recipe("random-sharing-ptb")
+    assert recipe.search == SharingSettings.model_validate(
+        {
+            "kind": "random-sharing", "epochs": 100, "decay": 1.0, "weight_decay": 5e-7,
+            "candidates": 1000, "finalists": 10, "screening": 32,
+        }
+    )  # fmt: skip
+    assert recipe.task == segments(data="ptb", bptt=35, bptt_spread=0.0, bptt_halve=0.05)
+    assert recipe.model == DARTS_MODEL
 
 
 @pytest.mark.parametrize("name", search_recipe_names())
@@ -74,19 +116,24 @@ def test_a_recipe_as_toml_is_the_same_recipe(name: str, tmp_path: Path):
 def test_a_file_extends_a_packaged_recipe(tmp_path: Path):
     path = tmp_path / "mine.toml"
     path.write_text(
-        'extends = "ess-ptb-laptop"\n[search]\nrounds = 2\n[search.model]\nhidden = 9\n'
+        'extends = "ess-ptb-laptop"\n[search]\nrounds = 2\n[model]\nhidden = 9\n[task]\nbptt = 8\n'
     )
     recipe, parent = load_search_recipe(path), load_search_recipe("ess-ptb-laptop")
-    model = parent.search.model.model_copy(update={"hidden": 9})
-    assert recipe.search == parent.search.model_copy(update={"rounds": 2, "model": model})
+    assert recipe.search == parent.search.model_copy(update={"rounds": 2})
+    assert recipe.model == parent.model.model_copy(update={"hidden": 9})
+    assert recipe.task == parent.task.model_copy(update={"bptt": 8})
     assert isinstance(recipe, SearchRecipe)
 
 
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
-        ("search.model.hiden=3", "unknown key 'search.model.hiden'; did you mean 'search.model.hi"),
-        ("search.hidden=3", "unknown key 'search.hidden'; did you mean 'search.model.hidden'?"),
+        ("model.hiden=3", "unknown key 'model.hiden'; did you mean 'model.hidden'?"),
+        ("search.hidden=3", "unknown key 'search.hidden'; did you mean 'model.hidden'?"),
+        ("search.bptt=3", "unknown key 'search.bptt'; did you mean 'task.bptt'?"),
+        ("task.bptt=0", "task.bptt should be greater than or equal to 1, not 0"),
+        ("task.kind=langauge", "task.kind: unknown task 'langauge'; did you mean 'language'?"),
+        ("model.kind=lstm", "model.kind should be 'one-layer' or 'awd', not 'lstm'"),
         ("rounds=3", "unknown key 'rounds'; did you mean 'search.rounds'?"),
         (
             "search.kind=drats",
@@ -98,7 +145,7 @@ def test_a_file_extends_a_packaged_recipe(tmp_path: Path):
         ("search.operations=['tan']", "did you mean 'tanh'"),
         ("search.scope=inter", "search: darts searches inside the cell alone"),
         ("search.top_edges=x", "search.top_edges should be a valid integer or \"none\", not 'x'"),
-        ("search.model.hidden=none", "search.model.hidden should be a valid integer, not None"),
+        ("model.hidden=none", "model.hidden should be a valid integer, not None"),
         ("search=3", "search should be a table, written [search], not 3"),
     ],
 )
@@ -111,7 +158,7 @@ def test_mistakes(setting: str, says: str):
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
-        ("search.model.hiden=3", "unknown key 'search.model.hiden'; did you mean 'search.model.hi"),
+        ("model.hiden=3", "unknown key 'model.hiden'; did you mean 'model.hidden'?"),
         ("search.controler_steps=3", "did you mean 'search.controller_steps'?"),
         ("search.rounds=3", "unknown key 'search.rounds'; [search] has "),
         ("candidates=3", "unknown key 'candidates'; did you mean 'search.candidates'?"),
@@ -133,18 +180,22 @@ def test_random_search_has_no_controller():
         load_search_recipe("random-sharing-ptb", ["search.controller_steps=5"])
 
 
-def test_enas_on_penn_treebank_has_the_defaults():
-    assert load_search_recipe("enas-ptb").search == SharingSettings.model_validate({})
-
-
 def test_a_search_without_a_kind_is_darts(tmp_path: Path):
     path = tmp_path / "mine.toml"
-    path.write_text("[search]\nepochs = 3\n")
+    model = '[model]\nkind = "one-layer"\n'
+    path.write_text(f"{model}[search]\nepochs = 3\n")
     assert load_search_recipe(path).search == defaults(epochs=3)
-    path.write_text('data = "ptb"\n')
+    path.write_text(f'{model}[task]\ndata = "ptb"\n')
     assert load_search_recipe(path).search == defaults()
-    path.write_text("[search]\nepoch = 3\n")
+    path.write_text(f"{model}[search]\nepoch = 3\n")
     with pytest.raises(RecipeError, match=r"unknown key 'search\.epoch'; did you mean 'search\.ep"):
+        load_search_recipe(path)
+
+
+def test_a_search_needs_a_model(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    path.write_text("[search]\nepochs = 3\n")
+    with pytest.raises(RecipeError, match="model is missing"):
         load_search_recipe(path)
 
 
@@ -156,5 +207,5 @@ def test_several_mistakes_at_once():
 
 
 def test_a_training_recipe_is_no_search_recipe():
-    with pytest.raises(RecipeError, match="unknown recipe 'nas-bench-nlp-ptb'"):
+    with pytest.raises(RecipeError, match="'nas-bench-nlp-ptb' is a recipe for a training"):
         load_search_recipe("nas-bench-nlp-ptb")

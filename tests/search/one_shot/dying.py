@@ -35,4 +35,4 @@ class Ends(Watcher):
 
 if __name__ == "__main__":
     kill = Ends(int(sys.argv[2]), lambda: os.kill(os.getpid(), signal.SIGKILL))
-    run_search(SearchFolder.open(sys.argv[1]), kill, checkpoint_seconds=0.0, pictures=False)
+    run_search(SearchFolder.open(sys.argv[1]), kill, checkpoint_seconds=0.0)

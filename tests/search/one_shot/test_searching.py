@@ -15,10 +15,11 @@ import torch
 from dying import Ends
 
 from cellwright.cell import Cell
+from cellwright.report.search_pictures import draw_search
 from cellwright.runs.errors import RunError, Stopped
-from cellwright.search.one_shot.folder import SearchFolder, check_seeds
+from cellwright.search.one_shot.folder import SearchFolder, SeedFolder, check_seeds
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
-from cellwright.search.one_shot.searching import Candidate, choose, run_search
+from cellwright.search.one_shot.searching import Candidate, Watcher, choose, run_search
 from runs.support import write_corpus
 
 SMALL = (
@@ -27,12 +28,12 @@ SMALL = (
     "search.warmup_epochs=0",
     "search.batch=8",
     "search.evaluation_batch=4",
-    "search.bptt=9",
-    "search.model.hidden=5",
+    "task.bptt=9",
+    "model.hidden=5",
     "selection_epochs=1",
 )
 DYING = Path(__file__).with_name("dying.py")
-TIMES = ("seconds", "peak_memory", "tokens_per_second")
+TIMES = ("seconds", "peak_memory", "speed")
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +43,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def recipe(*settings: str) -> SearchRecipe:
-    return load_search_recipe("laptop", [*SMALL, *settings])
+    return load_search_recipe("ess-laptop", [*SMALL, *settings])
 
 
 def made(text: Path, path: Path, seeds: list[int], *settings: str) -> SearchFolder:
@@ -77,10 +78,17 @@ def outcome(folder: SearchFolder) -> dict[str, Any]:
     return kept
 
 
+class Draws(Watcher):
+    """Draws what has been searched."""
+
+    def searched(self, folder: SeedFolder) -> None:
+        draw_search(folder)
+
+
 def test_a_search_leaves_its_cell_and_how_it_settled(text: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     folder = made(text, tmp_path / "mine", [3], "search.rounds=2")
-    [candidate] = run_search(folder)
+    [candidate] = run_search(folder, Draws())
     assert candidate.seed == 3
     assert candidate.retrained is None
     assert folder.state == "finished"
@@ -105,7 +113,7 @@ def test_a_search_leaves_its_cell_and_how_it_settled(text: Path, tmp_path: Path)
 
 def test_among_seeds_the_one_that_retrains_best_is_chosen(text: Path, tmp_path: Path) -> None:
     folder = made(text, tmp_path / "two", [0, 1], "search.scope=intra")
-    candidates = run_search(folder, pictures=False)
+    candidates = run_search(folder)
     losses = {each.seed: each.retrained for each in candidates}
     for seed, loss in losses.items():
         run = folder.retraining(seed)
@@ -135,13 +143,13 @@ def test_killed_anywhere_it_comes_to_the_same(text: Path, tmp_path: Path) -> Non
     settings = ("search.scope=joint", "search.fixed=choice")
     whole = made(text, tmp_path / "whole", [0, 1], *settings)
     counting = Ends(-1, lambda: None)
-    run_search(whole, counting, pictures=False)
+    run_search(whole, counting)
     events = -1 - counting.left
     folder = made(text, tmp_path / "killed", [0, 1], *settings)
     for after in (3, events // 3, events // 5):
         words = [sys.executable, str(DYING), str(folder.path), str(after)]
         assert subprocess.run(words, check=False).returncode == -signal.SIGKILL
-    run_search(SearchFolder.open(folder.path), pictures=False)
+    run_search(SearchFolder.open(folder.path))
     assert outcome(SearchFolder.open(folder.path)) == outcome(whole)
 
 
@@ -149,22 +157,22 @@ def test_ctrl_c_saves_and_says_how_to_go_on(text: Path, tmp_path: Path) -> None:
     folder = made(text, tmp_path / "stopped", [0])
     watcher = Ends(2, lambda: signal.raise_signal(signal.SIGINT))
     with pytest.raises(Stopped, match=f"cellwright search --resume {folder.path}"):
-        run_search(folder, watcher, pictures=False)
+        run_search(folder, watcher)
     assert folder.seed_folder(0).state == "stopped"
-    run_search(SearchFolder.open(folder.path), pictures=False)
+    run_search(SearchFolder.open(folder.path))
     assert SearchFolder.open(folder.path).state == "finished"
 
 
 def test_what_has_ended_is_not_searched_again(text: Path, tmp_path: Path) -> None:
     folder = made(text, tmp_path / "done", [0])
-    run_search(folder, pictures=False)
+    run_search(folder)
     with pytest.raises(RunError, match="has finished, and there is nothing to resume"):
         run_search(SearchFolder.open(folder.path))
 
 
 def test_a_search_that_diverges_is_a_result(text: Path, tmp_path: Path) -> None:
     folder = made(text, tmp_path / "wild", [0], "search.explode_above=0.1")
-    [candidate] = run_search(folder, pictures=False)
+    [candidate] = run_search(folder)
     assert candidate.status == "exploded"
     assert math.isinf(candidate.supernet)
     assert folder.found().nodes
@@ -177,11 +185,11 @@ def test_a_search_that_diverges_is_a_result(text: Path, tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(text: Path, tmp_path: Path, file: str, says: str) -> None:
     folder = made(text, tmp_path / "cut", [0])
     with pytest.raises(KeyboardInterrupt):
-        run_search(folder, Ends(2, _interrupt), checkpoint_seconds=0.0, pictures=False)
+        run_search(folder, Ends(2, _interrupt), checkpoint_seconds=0.0)
     path = folder.path / file
     path.write_bytes(path.read_bytes()[:-50])
     with pytest.raises(RunError, match=says) as caught:
-        run_search(SearchFolder.open(folder.path), pictures=False)
+        run_search(SearchFolder.open(folder.path))
     assert file in str(caught.value)
 
 
@@ -193,8 +201,8 @@ def test_another_text_is_refused(text: Path, tmp_path: Path) -> None:
     own = write_corpus(tmp_path / "text")
     folder = made(own, tmp_path / "moved", [0])
     (own / "train.txt").write_text("other words\n" * 300)
-    with pytest.raises(RunError, match="another text"):
-        run_search(folder, pictures=False)
+    with pytest.raises(RunError, match="other data"):
+        run_search(folder)
 
 
 @pytest.mark.parametrize("seeds", [[], [1, 1], [-1]])

@@ -10,7 +10,11 @@ from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.trials.store import open_store
 from runs.support import SETTINGS, write_corpus
 
-CHILD = [f"child.{setting}" for setting in SETTINGS if "epochs" not in setting]
+CHILD = [
+    setting if setting.startswith("task.") else f"child.{setting}"
+    for setting in SETTINGS
+    if "epochs" not in setting
+]
 
 
 @pytest.fixture
@@ -21,7 +25,7 @@ def recipe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     def recipe(name: str, *settings: str) -> StudyRecipe:
         text = [f"text.{part}=none" for part in ("train", "valid", "test")]
-        return load_study_recipe(name, [f"data={corpus}", *CHILD, *text, *settings])
+        return load_study_recipe(name, [f"task.data={corpus}", *CHILD, *text, *settings])
 
     return recipe
 

@@ -160,7 +160,7 @@ def test_nobody_wins_without_values(store):
         (['method.initial=["lstmm"]'], "'lstmm', which space 'fenas' does not know"),
         (['method.initial=["fenas-gru"]'], "'fenas-gru', .* is not a cell of the space"),
         (["method.population=2"], "lag must be at most the population"),
-        (["data=nowhere"], "nowhere"),
+        (["task.data=nowhere"], "nowhere"),
     ],
 )
 def test_what_cannot_be_started(recipe, settings, message):

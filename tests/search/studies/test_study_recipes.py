@@ -51,7 +51,7 @@ def test_fenas_is_as_in_section_4_of_its_paper():
     assert method["initial"] == ["fenas-lstm"]
     assert recipe.trials == 100 + 5000
     child = recipe.child_recipe()
-    assert (child.data, child.model.hidden) == ("ptb", 300)
+    assert (child.task.data, child.model.hidden) == ("ptb", 300)
     training = child.training
     assert (training.optimizer, training.learning_rate) == ("adam", 1e-3)
     assert (training.clip, training.weight_decay, training.rate(19)) == (0.25, 8e-6, 1e-3)
