@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from synthetic import loss
 
 import cells
 from cellwright import Cell, Node, zoo
@@ -18,6 +17,7 @@ from cellwright.base.optional import MissingPackageError, require
 from cellwright.cell import rename_nodes
 from cellwright.search.blackbox.features import Graph2Vec, draw_pool, graph2vec, words
 from cellwright.spaces import Enas, SettingError
+from cellwright.testing.methods import loss_of as loss
 
 ROOT = Path(__file__).parents[2]
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache, partial
 
 import pytest
-from synthetic import evaluate, loss, plain_pool, work
+from synthetic import plain_pool
 
 from cellwright.search.blackbox.aging_evolution import AgingEvolution
 from cellwright.search.blackbox.ask_tell import Method, run
@@ -21,6 +21,9 @@ from cellwright.search.blackbox.random_search import RandomSearch
 from cellwright.search.blackbox.smac_search import SmacSearch
 from cellwright.search.blackbox.tpe import Tpe
 from cellwright.spaces import Enas, Pool, Space
+from cellwright.testing.methods import evaluated as evaluate
+from cellwright.testing.methods import loss_of as loss
+from cellwright.testing.methods import work
 
 SPACE = Enas(nodes=6)
 SEEDS = 20

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from synthetic import described, evaluate, often_failing, plain_pool, work
+from synthetic import plain_pool
 
 from cellwright.base.errors import UserError
 from cellwright.search.blackbox.aging_evolution import AgingEvolution
@@ -23,6 +23,10 @@ from cellwright.search.blackbox.random_search import RandomSearch
 from cellwright.search.blackbox.smac_search import SmacSearch
 from cellwright.search.blackbox.tpe import Tpe
 from cellwright.spaces import Enas, Fenas
+from cellwright.testing import METHOD_CHECKS, check_method
+from cellwright.testing.methods import described, work
+from cellwright.testing.methods import evaluated as evaluate
+from cellwright.trials.outcome import OutcomeError
 
 ENAS = Enas(nodes=4)
 FENAS = Fenas(nodes=9)
@@ -80,28 +84,23 @@ def test_every_method_is_tested() -> None:
     assert {made.func.name for made in MAKERS.values()} == set(METHODS)  # type: ignore[attr-defined]
 
 
-def test_trials_are_numbered_cells_of_the_space(make: Make) -> None:
-    made = make(seed=1)
-    for number, trial in enumerate(work(made, TRIALS)):
-        assert trial.number == number
-        assert made.space.contains(trial.cell)
-        assert 1 <= trial.fidelity <= made.epochs
-        if "continues" in trial.info:
-            before = made.trials[trial.info["continues"]]
-            assert (before.cell, before.seed) == (trial.cell, trial.seed)
-            assert before.fidelity < trial.fidelity
-    assert len({t.seed for t in made.trials if "continues" not in t.info}) > TRIALS // 2
+@pytest.mark.parametrize("check", METHOD_CHECKS, ids=lambda check: check.__name__)
+def test_it_holds_what_a_method_has_to_hold(make: Make, check: Callable[[Make], None]) -> None:
+    check(make)
 
 
-def test_the_same_seed_gives_the_same_trials(make: Make) -> None:
-    first, again, other = (described(work(make(seed=s), TRIALS, 3)) for s in (5, 5, 6))
-    assert first == again
-    assert first != other
+class Repeating(RandomSearch):
+    """A broken method: all its trials train with the same seed."""
+
+    name = "repeating"
+
+    def _training_seed(self, *key: int) -> int:
+        return 7
 
 
-def test_outcomes_may_come_in_any_order(make: Make) -> None:
-    made = make(seed=2)
-    assert len(work(made, TRIALS, workers=7, rng=random.Random(0))) == TRIALS
+def test_a_broken_method_is_found() -> None:
+    with pytest.raises(AssertionError, match="train with the same seed"):
+        check_method(partial(Repeating, ENAS))
 
 
 @pytest.mark.parametrize("name", [name for name in MAKERS if name not in ORDER_COUNTS])
@@ -131,61 +130,12 @@ def test_many_trials_can_be_open(name: str) -> None:
     assert described(made.pending()) == described(asked)
 
 
-def test_failed_trials_are_borne_and_never_best(make: Make) -> None:
-    made = make(seed=5)
-    work(made, TRIALS, workers=3, rng=random.Random(0), evaluate=often_failing)
-    assert len(made.trials) == TRIALS
-    found = made.best()
-    assert found is not None
-    trial, outcome = found
-    assert outcome.status == "ok"
-    assert made.outcomes[trial.number] is outcome
-    assert outcome.value == min(o.value for o in made.outcomes.values() if o.status == "ok")
-    for later in made.trials:
-        if "continues" in later.info:
-            assert made.outcomes[later.info["continues"]].status == "ok"
-
-
-def test_a_search_in_which_everything_fails_goes_on(make: Make) -> None:
-    made = make(seed=6)
-    work(made, TRIALS, workers=2, evaluate=lambda trial: Outcome(float("inf"), "diverged"))
-    assert len(made.trials) == TRIALS
-    assert made.best() is None
-
-
-@pytest.mark.parametrize("after", [7, 29])
-def test_a_restored_search_goes_on_as_the_first_would(make: Make, after: int) -> None:
-    first = make(seed=7)
-    work(first, after, workers=4, rng=random.Random(1), evaluate=often_failing)
-    state = json.loads(json.dumps(first.state(), allow_nan=False))
-    second = restore(state, first.space)
-    assert type(second) is type(first)
-    assert described(second.pending()) == described(first.pending())
-    for each in (first, second):
-        work(each, after + 15, workers=4, rng=random.Random(2), evaluate=often_failing)
-    assert described(second.trials) == described(first.trials)
-    assert second.state() == first.state()
-
-
 def test_run_runs_and_finishes_what_is_open(make: Make) -> None:
     made = make(seed=8)
     made.ask()
     run(made, evaluate, 20)
     assert len(made.trials) == 20
     assert not made.pending()
-
-
-def test_outcomes_that_do_not_fit_are_refused(make: Make) -> None:
-    made = make(seed=9)
-    trial = made.ask()
-    assert trial is not None
-    foreign = Trial(0, trial.cell, trial.fidelity, trial.seed + 1)
-    for wrong in (foreign, Trial(99, trial.cell, 1, 1), Trial(-1, trial.cell, 1, 1)):
-        with pytest.raises(SearchError, match="is not a trial of this search"):
-            made.tell(wrong, Outcome(1.0))
-    made.tell(trial, Outcome(1.0))
-    with pytest.raises(SearchError, match="trial 0 was told before"):
-        made.tell(trial, Outcome(1.0))
 
 
 def test_a_state_is_of_one_method_and_one_space(make: Make) -> None:
@@ -229,7 +179,7 @@ def test_mistakes_are_named(name: str, settings: dict[str, Any], message: str) -
 
 
 def test_an_outcome_without_a_value_must_say_why() -> None:
-    with pytest.raises(SearchError, match="finite value"):
+    with pytest.raises(OutcomeError, match="finite value"):
         Outcome(float("nan"))
     assert Outcome(float("nan"), "diverged").loss == float("inf")
     assert Outcome(3.0, "failed").loss == float("inf")

@@ -7,7 +7,6 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from synthetic import evaluate, loss, work
 
 from cellwright import zoo
 from cellwright.search.blackbox.aging_evolution import AgingEvolution
@@ -17,6 +16,9 @@ from cellwright.search.blackbox.hyperband import Hyperband, brackets
 from cellwright.search.blackbox.local_search import LocalSearch
 from cellwright.search.blackbox.random_search import RandomSearch
 from cellwright.spaces import Enas, Fenas, Pool, SpaceError
+from cellwright.testing.methods import evaluated as evaluate
+from cellwright.testing.methods import loss_of as loss
+from cellwright.testing.methods import work
 
 ENAS = Enas(nodes=5)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,8 @@ from hypothesis import strategies as st
 
 import cells
 from cellwright import Cell, zoo
-from cellwright.spaces import SPACES, Interval, Pool, SettingError, Space, SpaceError, space
+from cellwright.spaces import SPACES, Enas, Pool, SettingError, Space, SpaceError, space
+from cellwright.testing import SPACE_CHECKS, check_space
 
 SMALL: dict[str, Space] = {
     "enas": space("enas"),
@@ -68,14 +70,11 @@ def test_mutations_stay_inside_and_change_the_cell(name: str, seed: int) -> None
         assert child != parent
 
 
-def test_the_same_seed_draws_the_same(any_space: Space) -> None:
-    def draw() -> list[Cell]:
-        rng = np.random.default_rng(7)
-        drawn = [any_space.sample(rng) for _ in range(5)]
-        return drawn + [any_space.mutate(cell, rng) for cell in drawn]
-
-    assert draw() == draw()
-    assert len(set(draw())) > 3
+@pytest.mark.parametrize("check", SPACE_CHECKS, ids=lambda check: check.__name__)
+def test_it_holds_what_a_space_has_to_hold(
+    any_space: Space, check: Callable[[Space], None]
+) -> None:
+    check(any_space)
 
 
 def test_cells_of_other_kinds_are_not_contained(any_space: Space) -> None:
@@ -88,27 +87,16 @@ def test_cells_of_other_kinds_are_not_contained(any_space: Space) -> None:
             any_space.mutate(cell, np.random.default_rng(0))
 
 
-def test_known_cells_are_contained(any_space: Space) -> None:
-    for name, cell in any_space.known().items():
-        assert any_space.contains(cell), name
+class Forgetful(Enas):
+    """A broken space: its mutations change nothing."""
+
+    def mutate(self, cell: Cell, rng: np.random.Generator) -> Cell:
+        return cell
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_choices_decode_to_contained_cells(name: str) -> None:
-    chosen = SMALL[name].choices()
-    if chosen is None:
-        with pytest.raises(SpaceError, match="no form as a list of choices"):
-            SMALL[name].decode({})
-        return
-    rng = np.random.default_rng(3)
-    for _ in range(20):
-        values: dict[str, Any] = {}
-        for key, options in chosen.items():
-            if isinstance(options, Interval):
-                values[key] = rng.uniform(options.low, options.high)
-            else:
-                values[key] = options[rng.integers(len(options))]
-        assert SMALL[name].contains(SMALL[name].decode(values))
+def test_a_broken_space_is_found() -> None:
+    with pytest.raises(AssertionError, match="changed nothing"):
+        check_space(Forgetful(nodes=4))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "pool"])
