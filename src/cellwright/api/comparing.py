@@ -19,7 +19,7 @@ from cellwright.api.results import Comparison
 from cellwright.api.watching import Watcher
 from cellwright.cell import Cell
 from cellwright.compare.contenders import Contender, contender, random_contenders
-from cellwright.compare.failures import Failure, refuse_failures
+from cellwright.compare.failures import Failure
 from cellwright.compare.plan import make_plan
 from cellwright.compare.results import standings
 from cellwright.compare.running import missing, train_all
@@ -81,7 +81,7 @@ def compare(
         progress: show how it goes, on a terminal or in a notebook.
 
     Raises:
-        UserError: something that was given is wrong, or trainings failed.
+        UserError: something that was given is wrong. Trainings that fail are in `failures`.
         Stopped: Ctrl-C was pressed; everything is saved.
     """
     told = chosen(watcher, progress)
@@ -99,6 +99,7 @@ def compare(
         plan = make_plan(
             Path(out), contenders, found, seeds, data=data, threads=threads, progress=reading
         )
+    told.planned(plan)
     failures: list[Failure] = []
     if missing(plan):
         with (
@@ -108,5 +109,4 @@ def compare(
             failures = train_all(plan, running, retries=retries, watch=watch)
     ranked = standings(plan)
     report = write_report(plan, ranked, command)
-    refuse_failures(failures)
-    return Comparison(plan, tuple(ranked), report)
+    return Comparison(plan, tuple(ranked), report, tuple(failures))

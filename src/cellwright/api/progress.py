@@ -20,6 +20,7 @@ from cellwright.search.one_shot.folder import SeedFolder
 from cellwright.search.studies.start import Prepared
 from cellwright.tasks.metric import Metric
 from cellwright.trials.executors import Executor
+from cellwright.trials.outcome import OK, Outcome
 from cellwright.trials.store import Ledger, Store
 from cellwright.trials.study import TrialFinished
 
@@ -94,8 +95,9 @@ class Lines(Watcher):
             if not isinstance(event, TrialFinished):
                 return
             ended += 1
-            value, status = event.outcome.get("value"), event.outcome.get("status", "")
-            came = f"{metric.name} {metric.shown(value)}" if status == "ok" else str(status)
+            outcome = Outcome.from_json(event.outcome)
+            fine = outcome.status == OK
+            came = f"{metric.name} {metric.shown(outcome.value)}" if fine else outcome.status
             self._screen.change(f"trial {event.number}: {came}   ({ended} ended here)")
 
         yield watch

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from cellwright.api.inputs import Settings, overrides
 from cellwright.api.progress import chosen
 from cellwright.api.results import Found, StudyFound
-from cellwright.api.watching import Watcher
+from cellwright.api.watching import Watch, Watcher, say_differences
 from cellwright.base.errors import UserError
 from cellwright.base.threads import threads_for
 from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import run_search
 from cellwright.search.recipe_kinds import is_study
-from cellwright.search.studies.baseline import run_baseline
+from cellwright.search.studies.baseline import read_baseline, run_baseline
 from cellwright.search.studies.found import STUDIES, write_found
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
-from cellwright.search.studies.start import make_executor, prepare, run_prepared
-from cellwright.trials.store import find_study, open_store, read_ledger
+from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
+from cellwright.trials.executors import Executor
+from cellwright.trials.store import Store, find_study, open_store, read_ledger
 
 STORE = "studies.db"
 """Where studies are kept unless said."""
@@ -81,6 +83,8 @@ def search(
             raise UserError("a search that is resumed goes on as it was begun: leave out the rest")
         folder = SearchFolder.open(resume, SEARCHES if out is None else Path(out))
         folder.refuse_ended()
+        say_differences(folder, told)
+        told.opened(folder, True)
         return _one_shot(folder, told, checkpoint_seconds)
     if recipe is None:
         raise UserError("a recipe is missing, or a search to resume")
@@ -107,7 +111,21 @@ def search(
             path=None if name is None else searches / name,
             progress=reading,
         )
+    told.opened(folder, False)
     return _one_shot(folder, told, checkpoint_seconds)
+
+
+class _Turns(ExitStack):
+    """A random search, whose number of trials is settled turn by turn."""
+
+    def __init__(self, store: Store, executor: Executor, told: Watcher) -> None:
+        super().__init__()
+        self._store, self._executor, self._told = store, executor, told
+
+    def next(self, random: Prepared, target: int) -> Watch | None:
+        """The next turn."""
+        self.close()
+        return self.enter_context(self._told.studying(random, self._store, self._executor, target))
 
 
 def _refuse(options: dict[str, Any], what: str) -> None:
@@ -140,9 +158,13 @@ def _study(
         with told.studying(prepared, opened, executor, target) as watch:
             run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)
-        ledger, random = read_ledger(opened, study), None
+        ledger, random = read_ledger(opened, study), read_baseline(opened, prepared.name)
         if baseline:
             told.baseline_begins(prepared, ledger)
-            random = run_baseline(prepared, opened, executor, ledger, unit=recipe.baseline)
+            with _Turns(opened, executor, told) as turns:
+                unit = recipe.baseline
+                random = run_baseline(
+                    prepared, opened, executor, ledger, unit=unit, watch=turns.next
+                )
         folder = write_found(opened, prepared.name, ledger, random, out)
         return StudyFound.read(opened, study, ledger, random, folder, recipe)

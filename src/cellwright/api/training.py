@@ -14,7 +14,7 @@ from cellwright.api.inputs import (
 )
 from cellwright.api.progress import chosen
 from cellwright.api.results import Evaluation, TrainedRun
-from cellwright.api.watching import Watcher
+from cellwright.api.watching import Watcher, say_differences
 from cellwright.base.errors import UserError
 from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
@@ -77,6 +77,7 @@ def train(
             raise UserError("a run that is resumed goes on as it was begun: leave out the rest")
         with told.reading() as reading:
             run = reopen(resume, runs=Path(out), progress=reading)
+        say_differences(run.folder, told)
     elif cell is None:
         raise UserError("a cell is missing, or a run to resume")
     else:

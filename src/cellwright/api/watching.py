@@ -14,6 +14,8 @@ from cellwright.base.progress import Progress
 from cellwright.compare.plan import Plan
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.runner import Event
+from cellwright.runs.work_folder import WorkFolder
+from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.searching import Watcher as SearchWatcher
 from cellwright.search.studies.start import Prepared
 from cellwright.trials.executors import Executor
@@ -31,6 +33,9 @@ class Watcher(SearchWatcher):
     def note(self, text: str) -> None:
         """Something that people should know."""
 
+    def warn(self, text: str) -> None:
+        """Something that people should know before they trust what comes out."""
+
     def reading(self) -> AbstractContextManager[Progress | None]:
         """Entered while data is made ready."""
         return nullcontext()
@@ -41,6 +46,9 @@ class Watcher(SearchWatcher):
         """Entered for a training; what it gives is called with each event."""
         return nullcontext()
 
+    def opened(self, folder: SearchFolder, resumed: bool) -> None:
+        """Called when a one-shot search has its folder, before it begins or goes on."""
+
     def studying(
         self, prepared: Prepared, store: Store, executor: Executor, target: int
     ) -> AbstractContextManager[Watch | None]:
@@ -50,6 +58,15 @@ class Watcher(SearchWatcher):
     def baseline_begins(self, prepared: Prepared, cost: Ledger) -> None:
         """Called before the random search at the same cost."""
 
+    def planned(self, plan: Plan) -> None:
+        """Called when it is settled what is compared, before anything is trained."""
+
     def comparing(self, plan: Plan, workers: int) -> AbstractContextManager[Watch | None]:
         """Entered for the trainings of a comparison; what it gives is called with each event."""
         return nullcontext()
+
+
+def say_differences(folder: WorkFolder[Any], told: Watcher) -> None:
+    """Say what is not as it was when work was begun that goes on now."""
+    for difference in folder.info.differences():
+        told.warn(f"{difference}: the last bits may come out differently")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -21,18 +21,13 @@ from cellwright.cli.options import (
     executor_option,
     workers_option,
 )
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cellwright.compare.contenders import Contender
-    from cellwright.compare.failures import Failure
     from cellwright.compare.plan import Plan
     from cellwright.compare.results import Standing
-    from cellwright.trials.executors import Executor
-    from cellwright.trials.retries import Retries
 
 EXAMPLES = examples(
     ("a small training, whose recipe is used below", TRAIN[1]),
@@ -129,42 +124,45 @@ def run(
     there, also after a crash, to the same figures; it trains only what is
     missing. Cells and seeds may be added; other settings need another folder.
     """
+    from cellwright.api import compare
+    from cellwright.cli.watching import Shown
     from cellwright.compare.failures import refuse_failures
-    from cellwright.compare.plan import make_plan
-    from cellwright.compare.results import standings
-    from cellwright.report.comparison.page import write_report
+    from cellwright.runs.errors import Stopped
     from cellwright.trials.executors import Limits
-    from cellwright.trials.executors.choosing import check_choice, executor_by_name
     from cellwright.trials.retries import Retries
 
-    gigabytes = None if limit_gigabytes is None else int(limit_gigabytes * 1e9)
-    where: dict[str, Any] = {
-        "workers": workers,
-        "limits": Limits(limit_seconds, gigabytes),
-        "address": address,
-    }
-    check_choice(executor, **where)
     contenders = _contenders(names or [], random or [], random_seed)
     if not contenders:
         raise typer.BadParameter(
             "a CELL is missing, or --random SPACE; as in: cellwright compare lstm gru"
         )
-    from cellwright.cli.data.progress import bar
-    from cellwright.cli.train import chosen_recipe
-
-    with bar() as progress:
-        chosen = chosen_recipe(data, recipe, settings or [], progress)
-        plan = make_plan(
-            out, contenders, chosen, seeds, data=data, threads=threads, progress=progress
+    gigabytes = None if limit_gigabytes is None else int(limit_gigabytes * 1e9)
+    try:
+        found = compare(
+            contenders,
+            data,
+            recipe=recipe,
+            settings=settings,
+            seeds=seeds,
+            out=out,
+            executor=executor,
+            address=address,
+            workers=workers,
+            threads=threads,
+            limits=Limits(limit_seconds, gigabytes),
+            retries=Retries(retries),
+            command=shlex.join(["cellwright", *sys.argv[1:]]),
+            watcher=Shown(),
         )
-    failures = train(
-        plan, lambda: executor_by_name(executor, threads=threads, **where), Retries(retries)
-    )
-    found = standings(plan)
-    report = write_report(plan, found, shlex.join(["cellwright", *sys.argv[1:]]))
-    print_standings(plan, found)
-    stdout().print(printable(f"report: {report}"), soft_wrap=True)
-    refuse_failures(failures)
+    except Stopped as stop:
+        _print_stop("stopped; everything is saved")
+        raise typer.Exit(128 + stop.signal) from None
+    except KeyboardInterrupt:
+        _print_stop("interrupted at once; saved are the last checkpoints")
+        raise typer.Exit(INTERRUPTED) from None
+    print_standings(found.plan, list(found.standings))
+    stdout().print(printable(f"report: {found.report}"), soft_wrap=True)
+    refuse_failures(found.failures)
 
 
 def _contenders(names: list[str], random: list[str], seed: int) -> list[Contender]:
@@ -178,42 +176,6 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
     for request in random:
         found += random_contenders(request, seed)
     return found
-
-
-def train(
-    plan: Plan, executor: Callable[[], Executor] | None = None, retries: Retries | None = None
-) -> list[Failure]:
-    """Do the trainings of a comparison that are missing, and show how they go; what failed.
-
-    Args:
-        plan: the comparison.
-        executor: makes what they run on, if any is missing; processes on this machine unless said.
-        retries: how often what fails is tried again.
-    """
-    from cellwright.cli.compare_progress import shown
-    from cellwright.compare.running import missing, train_all
-    from cellwright.runs.errors import Stopped
-    from cellwright.trials.executors.choosing import executor_by_name
-    from cellwright.trials.retries import Retries
-
-    todo, total = len(missing(plan)), len(plan.runs)
-    what = f"{count(len(plan.contenders), 'cell')}, {count(len(plan.seeds), 'seed')}"
-    how = f"recipe {plan.recipe.name} on {Path(plan.recipe.task.data).name}"
-    there = "" if todo == total else f", {total - todo:,} of them done before"
-    line = f"{what}: {count(total, 'training')}{there}; {how}"
-    stdout().print(printable(line), soft_wrap=True)
-    if not todo:
-        return []
-    make = executor or (lambda: executor_by_name("local", threads=plan.threads))
-    try:
-        with make() as where, shown(plan, min(where.slots, todo)) as watch:
-            return train_all(plan, where, retries=retries or Retries(), watch=watch)
-    except Stopped as stop:
-        _print_stop("stopped; everything is saved")
-        raise typer.Exit(128 + stop.signal) from None
-    except KeyboardInterrupt:
-        _print_stop("interrupted at once; saved are the last checkpoints")
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _print_stop(line: str) -> None:

@@ -15,14 +15,11 @@ from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import duration, memory
 from cellwright.cli.help import examples
 from cellwright.cli.options import Data, Seed, Settings, TrainingRecipe
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import printable, stderr, stdout
 from cellwright.cli.runs.options import SECOND, TRAIN, command, evaluate_command
 
 if TYPE_CHECKING:
-    from cellwright.runs.folder import RunFolder
-    from cellwright.runs.recipes import Recipe
-    from cellwright.runs.run import Run
-    from cellwright.training.results import EpochDone, Result, StepDone
+    from cellwright.api import TrainedRun
 
 EXAMPLES = examples(
     ("the recipes that come with cellwright", "cellwright train --list-recipes"),
@@ -85,12 +82,24 @@ def run(
             "--threads": threads, "--seed": seed or None,
         }  # fmt: skip
         _refuse(new)
-        _train(_reopened(resume, out), tensorboard, checkpoint_every, resumed=True)
+        _train(resume=resume, out=out, tensorboard=tensorboard, checkpoint_seconds=checkpoint_every)
     elif cell is None:
         raise typer.BadParameter("a CELL is missing, or --resume RUN; as in: cellwright train lstm")
     else:
-        started = _fresh(_one_cell(cell), data, recipe, settings or [], seed, out, name, threads)
-        _train(started, tensorboard, checkpoint_every, resumed=False)
+        if name is not None:
+            check_name(name)
+        _train(
+            cell=_one_cell(cell),
+            task=data,
+            recipe=recipe,
+            settings=settings,
+            seed=seed,
+            name=name,
+            out=out,
+            threads=threads,
+            tensorboard=tensorboard,
+            checkpoint_seconds=checkpoint_every,
+        )
 
 
 # -- what to train -----------------------------------------------------------------------------
@@ -111,111 +120,45 @@ def _one_cell(name: str) -> Cell:
     return loaded[0].cell
 
 
-def _reopened(path: str, runs: Path) -> Run:
-    from cellwright.cli.data.progress import bar
-    from cellwright.runs.run import reopen
-
-    with bar() as progress:
-        run = reopen(path, runs=runs, progress=progress)
-    for difference in run.folder.info.differences():
-        note = f"{difference}: the last bits may come out differently"
-        stderr().print(printable(note), style="yellow", soft_wrap=True)
-    return run
-
-
-def _fresh(
-    cell: Cell,
-    data: str | None,
-    recipe: str | None,
-    settings: list[str],
-    seed: int,
-    out: Path,
-    name: str | None,
-    threads: int | None,
-) -> Run:
-    from cellwright.cli.data.progress import bar
-    from cellwright.runs.run import fresh_run
-
-    path = None if name is None else named(out, name)
-    with bar() as progress:
-        chosen = chosen_recipe(data, recipe, settings, progress)
-        if threads is not None:
-            import torch
-
-            torch.set_num_threads(threads)
-        return fresh_run(cell, chosen, seed, data=data, runs=out, path=path, progress=progress)
-
-
-def chosen_recipe(
-    data: str | None, recipe: str | None, settings: list[str], progress: Any
-) -> Recipe:
-    """The recipe that was named, or else one for data of this size."""
-    from cellwright.runs.recipes import load_recipe
-    from cellwright.runs.suggestion import suggested_recipe
-
-    if recipe is not None:
-        return load_recipe(recipe, settings)
-    chosen = suggested_recipe(data, settings, progress)
-    note = f"no recipe was named: {chosen.name} fits data of this size"
-    stdout().print(note, style="dim", soft_wrap=True)
-    return chosen
-
-
-def named(out: Path, name: str) -> Path:
-    """The folder of a name; an error if it cannot be one."""
+def check_name(name: str) -> None:
+    """Say so if a name cannot be that of a folder."""
     if not name.strip(". ") or Path(name).name != name or "\0" in name:
         raise typer.BadParameter(f"{name!r} is no name for a run's folder; --out says where it is")
-    return out / name
 
 
 # -- training ----------------------------------------------------------------------------------
 
 
-def _train(run: Run, tensorboard: bool, checkpoint_every: float, *, resumed: bool) -> None:
-    from cellwright.cli.train_progress import shown
-    from cellwright.runs.curves import curve_of
+def _train(**arguments: Any) -> None:
+    from cellwright.api import train
+    from cellwright.cli.watching import Shown
     from cellwright.runs.errors import RunError, Stopped
-    from cellwright.runs.runner import train
 
-    folder = run.folder
-    _print_start(folder, resumed)
-    latest: list[StepDone | EpochDone] = []
-    go_on = command("train --resume", folder.path)
-    earlier = curve_of(folder) if resumed else ()
+    watcher = Shown()
     try:
-        with shown(folder.info.recipe.training.epochs, folder.info.metric, earlier) as show:
-
-            def watch(event: StepDone | EpochDone) -> None:
-                latest[:] = [event]
-                show(event)
-
-            result = train(
-                folder,
-                run.training,
-                watch=watch,
-                checkpoint_seconds=checkpoint_every,
-                tensorboard=tensorboard,
-            )
+        trained = train(**arguments, watcher=watcher)
     except Stopped as stop:
-        _print_stop(f"stopped {_where(latest)}; everything is saved", go_on)
+        _print_stop(f"stopped {_where(watcher.latest)}; everything is saved", stop.folder)
         raise typer.Exit(128 + stop.signal) from None
     except KeyboardInterrupt:
-        _print_stop("interrupted at once; saved is the last checkpoint", go_on)
+        if watcher.run is None:
+            raise
+        _print_stop("interrupted at once; saved is the last checkpoint", watcher.run.path)
         raise typer.Exit(INTERRUPTED) from None
     except UserError as error:
+        if watcher.run is None:
+            raise
+        go_on = command("train --resume", watcher.run.path)
         raise RunError(f"{error}\nonce that is put right: {go_on}") from None
-    _print_result(folder, result)
+    _print_result(trained)
 
 
-def _where(latest: list[StepDone | EpochDone]) -> str:
-    from cellwright.training.results import EpochDone
-
-    if not latest:
+def _where(latest: Any) -> str:
+    if latest is None:
         return "before the first step"
-    event = latest[0]
-    if isinstance(event, EpochDone):
-        return f"after epoch {event.record.epoch:,}"
-    return f"in epoch {event.epoch:,}, after step {event.step:,} of {event.steps:,}"
+    if latest.ends_epoch:
+        return f"after epoch {latest.epoch:,}"
+    return f"in epoch {latest.epoch:,}, after step {latest.step:,} of {latest.steps:,}"
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -235,22 +178,15 @@ def _print_recipes() -> None:
     stdout().print(table)
 
 
-def _print_start(folder: RunFolder, resumed: bool) -> None:
-    info = folder.info
-    what = f"{info.cell.name or info.cell.id} on {info.data.name}"
-    threads = count(info.threads, "thread")
-    how = f"recipe {info.recipe.name}, seed {info.seed}, {threads}"
-    stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
-    place = f"{'going on in' if resumed else 'into'} {folder.path}"
-    stdout().print(printable(place), soft_wrap=True)
-
-
-def _print_stop(line: str, go_on: str) -> None:
+def _print_stop(line: str, path: Path) -> None:
     stderr().print(line, style="yellow", soft_wrap=True)
+    go_on = command("train --resume", path)
     stderr().print(printable(f"go on: {go_on}"), soft_wrap=True)
 
 
-def _print_result(folder: RunFolder, result: Result) -> None:
+def _print_result(trained: TrainedRun) -> None:
+    folder, result = trained.folder, trained.result
+    assert result is not None
     table = Table.grid(padding=(0, 2))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
@@ -260,7 +196,7 @@ def _print_result(folder: RunFolder, result: Result) -> None:
         ended = f"diverged in epoch {len(result.curve) + 1}: {result.status}"
     table.add_row("status", ended)
     if result.best_epoch is not None:
-        metric = folder.info.metric
+        metric = trained.metric
         best = f"valid {metric.shown(result.valid)}, test {metric.shown(result.test)}"
         of = f"epoch {result.best_epoch:,} of {len(result.curve):,}"
         notes = "; ".join(filter(None, (of, metric.loss_shown(result.valid))))

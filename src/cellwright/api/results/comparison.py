@@ -8,6 +8,7 @@ from typing import Any
 
 from cellwright.api.results.shown import Cost, Shown
 from cellwright.cell import Cell
+from cellwright.compare.failures import Failure
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
 from cellwright.report.comparison.curves import curves
@@ -24,6 +25,7 @@ class Comparison(Shown):
     plan: Plan
     standings: tuple[Standing, ...]
     report: Path
+    failures: tuple[Failure, ...] = ()
 
     @property
     def path(self) -> Path:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +10,15 @@ from cellwright.api.results.shown import Cost, Shown
 from cellwright.cell import Cell
 from cellwright.cell.draw import svg
 from cellwright.tasks.metric import Metric
-from cellwright.trials.store import Ledger, Store, Study, best_trials, list_trials, read_cell
+from cellwright.trials.store import (
+    Ledger,
+    Store,
+    Study,
+    TrialRecord,
+    best_trials,
+    list_trials,
+    read_cell,
+)
 
 if TYPE_CHECKING:
     from cellwright.search.studies.recipes import StudyRecipe
@@ -31,8 +38,8 @@ class StudyFound(Shown):
     folder: Path | None
     recipe: StudyRecipe
     cell: Cell | None
-    trials: Sequence[Mapping[str, Any]] = field(default=())
-    best: Sequence[Mapping[str, Any]] = field(default=())
+    trials: tuple[TrialRecord, ...] = ()
+    best: tuple[TrialRecord, ...] = ()
 
     @classmethod
     def read(
@@ -45,27 +52,17 @@ class StudyFound(Shown):
         recipe: StudyRecipe,
     ) -> StudyFound:
         """What is in the store now."""
-        value = study.metric.value
-
-        def row(trial: Any) -> dict[str, Any]:
-            test = trial.measures.get("test")
-            return {
-                "trial": trial.number,
-                "cell": trial.cell_id,
-                "status": trial.status or trial.state,
-                "valid": None if trial.value is None else value(trial.value),
-                "test": None if test is None else value(test),
-                "epochs": trial.fidelity,
-                "parameters": trial.parameters,
-                "seconds": trial.seconds,
-            }
-
-        cell = None if ledger.best is None else read_cell(store, ledger.best.cell_id)
         return cls(
-            study.name, study.metric, ledger, random, folder, recipe, cell,
-            tuple(map(row, list_trials(store, study))),
-            tuple(map(row, best_trials(store, study, _SHOWN))),
-        )  # fmt: skip
+            study.name,
+            study.metric,
+            ledger,
+            random,
+            folder,
+            recipe,
+            None if ledger.best is None else read_cell(store, ledger.best.cell_id),
+            tuple(list_trials(store, study)),
+            tuple(best_trials(store, study, _SHOWN)),
+        )
 
     @property
     def status(self) -> str:
@@ -75,11 +72,13 @@ class StudyFound(Shown):
     @property
     def curve(self) -> list[float]:
         """The best value so far after each trial that has one; the metric's."""
-        best, found = None, []
+        best: float | None = None
+        found: list[float] = []
         better = max if self.metric.higher_is_better else min
-        for row in self.trials:
-            if row["valid"] is not None and row["status"] == "ok":
-                best = row["valid"] if best is None else better(best, row["valid"])
+        for trial in self.trials:
+            if trial.value is not None and trial.status == "ok":
+                value = self.metric.value(trial.value)
+                best = value if best is None else better(best, value)
                 found.append(best)
         return found
 
@@ -103,10 +102,23 @@ class StudyFound(Shown):
 
     def rows(self) -> list[dict[str, Any]]:
         """One for each trial; values are the metric's."""
-        return [dict(row) for row in self.trials]
+        return [self._row(trial) for trial in self.trials]
+
+    def _row(self, trial: TrialRecord) -> dict[str, Any]:
+        value, test = self.metric.value, trial.measures.get("test")
+        return {
+            "trial": trial.number,
+            "cell": trial.cell_id,
+            "status": trial.status or trial.state,
+            "valid": None if trial.value is None else value(trial.value),
+            "test": None if test is None else value(test),
+            "epochs": trial.fidelity,
+            "parameters": trial.parameters,
+            "seconds": trial.seconds,
+        }
 
     def _picture(self) -> str | None:
         return None if self.cell is None else svg.render(self.cell)
 
     def _shown_rows(self) -> list[dict[str, Any]]:
-        return [dict(row) for row in self.best]
+        return [self._row(trial) for trial in self.best]

@@ -18,6 +18,7 @@ from cellwright.cli.options import (
     workers_option,
 )
 from cellwright.cli.output import stdout
+from cellwright.cli.train import check_name
 
 EXAMPLES = examples(
     ("the recipes that come with cellwright", "cellwright search --list-recipes"),
@@ -143,7 +144,7 @@ def run(
         _refuse(given, "--resume goes on with a search as it was started")
         from cellwright.cli.search import one_shot
 
-        one_shot.go_on(resume, out, checkpoint_every)
+        one_shot.run(resume=resume, out=out, checkpoint_seconds=checkpoint_every)
         return
     if recipe is None:
         raise typer.BadParameter(
@@ -153,16 +154,17 @@ def run(
     from cellwright.search.recipe_kinds import is_study  # recipes of searches import torch
 
     if is_study(recipe):
-        from cellwright.cli.search.study import run_study_command
-        from cellwright.search.studies.recipes import load_study_recipe
+        from cellwright.cli.search import study
 
         _refuse({"--search": scope, "--seeds": seeds if seeds > 1 else None},
                 "this recipe is a study")  # fmt: skip
-        run_study_command(
-            load_study_recipe(recipe, changes).on(data),
+        study.run(
+            store,
+            recipe=recipe,
+            data=data,
+            settings=changes,
             seed=seed,
             name=name,
-            store=store,
             executor=executor,
             address=address,
             workers=workers,
@@ -176,9 +178,21 @@ def run(
     _refuse(of_studies, "this recipe is a one-shot search, which trains no trials")
     if scope is not None:
         changes.append(f"search.scope={scope}")
+    if name is not None:
+        check_name(name)
     from cellwright.cli.search import one_shot
 
-    one_shot.start(recipe, changes, data, seed, seeds, out, name, threads, checkpoint_every)
+    one_shot.run(
+        recipe=recipe,
+        data=data,
+        settings=changes,
+        seed=seed,
+        seeds=seeds,
+        name=name,
+        out=out,
+        threads=threads,
+        checkpoint_seconds=checkpoint_every,
+    )
 
 
 def _refuse(options: dict[str, Any], why: str) -> None:

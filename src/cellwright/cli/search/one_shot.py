@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.table import Table
@@ -15,123 +12,45 @@ from cellwright.base.errors import UserError
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import direction, duration, memory
 from cellwright.cli.output import count, printable, stderr, stdout
-from cellwright.cli.search.progress import shown
-from cellwright.search.one_shot.searching import Watcher
 
 if TYPE_CHECKING:
-    from cellwright.runs.folder import RunFolder
-    from cellwright.runs.runner import Event
-    from cellwright.search.one_shot.folder import SearchFolder, SeedFolder
-    from cellwright.search.one_shot.kinds import Epoch, Step
+    from cellwright.cli.watching import Shown
+    from cellwright.search.one_shot.folder import SearchFolder
     from cellwright.search.one_shot.searching import Candidate
     from cellwright.tasks.metric import Metric
 
 
-def start(
-    recipe: str,
-    settings: list[str],
-    data: str | None,
-    seed: int,
-    seeds: int,
-    out: Path,
-    name: str | None,
-    threads: int | None,
-    checkpoint_every: float,
-) -> None:
-    """Begin a search, and carry it through."""
-    from cellwright.cli.data.progress import bar
-    from cellwright.cli.train import named
-    from cellwright.search.one_shot.folder import SearchFolder
-    from cellwright.search.one_shot.recipes import load_search_recipe
-
-    chosen = load_search_recipe(recipe, settings)
-    path = None if name is None else named(out, name)
-    if threads is not None:
-        import torch
-
-        torch.set_num_threads(threads)
-    with bar() as progress:
-        folder = SearchFolder.create(
-            chosen, range(seed, seed + seeds), data=data, searches=out, path=path, progress=progress
-        )
-    _run(folder, checkpoint_every, resumed=False)
-
-
-def go_on(path: str, out: Path, checkpoint_every: float) -> None:
-    """Go on with a search where it was."""
-    from cellwright.search.one_shot.folder import SearchFolder
-
-    folder = SearchFolder.open(path, out)
-    folder.refuse_ended()
-    for difference in folder.info.differences():
-        note = f"{difference}: the last bits may come out differently"
-        stderr().print(printable(note), style="yellow", soft_wrap=True)
-    _run(folder, checkpoint_every, resumed=True)
-
-
-def _run(folder: SearchFolder, checkpoint_every: float, *, resumed: bool) -> None:
+def run(**arguments: Any) -> None:
+    """Begin a search, or go on with one, and carry it through."""
+    from cellwright.api import Found, search
+    from cellwright.cli.watching import Shown
     from cellwright.runs.errors import RunError, Stopped
-    from cellwright.search.one_shot.searching import run_search
 
-    _print_start(folder, resumed)
-    again = f"cellwright search --resume {shlex.quote(str(folder.path))}"
+    watcher = Shown()
     try:
-        candidates = run_search(folder, _Shown(), checkpoint_seconds=checkpoint_every)
+        found = search(**arguments, watcher=watcher)
     except Stopped as stop:
-        _print_stop("stopped; everything is saved", again)
+        _print_stop("stopped; everything is saved", _again(watcher))
         raise typer.Exit(128 + stop.signal) from None
     except KeyboardInterrupt:
-        _print_stop("interrupted at once; saved is the last checkpoint", again)
+        if watcher.search is None:
+            raise
+        _print_stop("interrupted at once; saved is the last checkpoint", _again(watcher))
         raise typer.Exit(INTERRUPTED) from None
     except UserError as error:
-        raise RunError(f"{error}\nonce that is put right: {again}") from None
-    _print_found(folder, candidates)
+        if watcher.search is None:
+            raise
+        raise RunError(f"{error}\nonce that is put right: {_again(watcher)}") from None
+    assert isinstance(found, Found)
+    _print_found(found.folder, list(found.candidates))
 
 
-class _Shown(Watcher):
-    """Shows a search on standard output."""
-
-    @contextmanager
-    def searching(
-        self, folder: SeedFolder, resumed: bool
-    ) -> Iterator[Callable[[Step | Epoch], None]]:
-        stdout().print(f"\nseed {folder.info.seed}{', going on' if resumed else ''}")
-        with shown(folder.info.recipe.search, folder.info.metric) as watch:
-            yield watch
-
-    @contextmanager
-    def retraining(self, folder: RunFolder, resumed: bool) -> Iterator[Callable[[Event], None]]:
-        from cellwright.cli import train_progress
-        from cellwright.runs.curves import curve_of
-
-        info = folder.info
-        line = f"\nwhat seed {info.seed} found, trained {'on' if resumed else 'from scratch'}"
-        stdout().print(line)
-        earlier = curve_of(folder) if resumed else ()
-        with train_progress.shown(info.recipe.training.epochs, info.metric, earlier) as watch:
-            yield watch
-
-    def searched(self, folder: SeedFolder) -> None:
-        from cellwright.report.search_pictures import draw_search
-
-        try:
-            draw_search(folder)
-        except UserError as error:
-            stderr().print(printable(f"no pictures: {error}"), style="yellow", soft_wrap=True)
+def _again(watcher: Shown) -> str:
+    assert watcher.search is not None
+    return f"cellwright search --resume {shlex.quote(str(watcher.search.path))}"
 
 
 # -- what is printed ---------------------------------------------------------------------------
-
-
-def _print_start(folder: SearchFolder, resumed: bool) -> None:
-    info = folder.info
-    settings = info.recipe.search
-    what = f"{settings.kind} on {Path(info.data.name).name}: recipe {info.recipe.name}"
-    seeds = ", ".join(map(str, info.seeds))
-    many = f"seed{'s' if len(info.seeds) > 1 else ''} {seeds}"
-    stdout().print(printable(f"{what}, {many}, {count(info.threads, 'thread')}"), soft_wrap=True)
-    place = f"{'going on in' if resumed else 'into'} {folder.path}"
-    stdout().print(printable(place), soft_wrap=True)
 
 
 def _print_stop(line: str, go_on: str) -> None:
