@@ -30,7 +30,7 @@ def recipe_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     if "task" in values or "data" not in values:
         return dict(values)
     recipe = {name: value for name, value in values.items() if name != "data"}
-    task: dict[str, Any] = {"kind": "language", "data": values["data"]}
+    task: dict[str, Any] = {"kind": "language", "data": values["data"], "folder": None}
     for table in ("training", "search"):
         if isinstance(recipe.get(table), Mapping):
             settings = dict(recipe[table])
@@ -63,8 +63,11 @@ def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("function") != "cellwright.run.trials:train_trial":
         return dict(values)
     arguments = dict(values.get("arguments", {}))
-    if isinstance(arguments.get("recipe"), Mapping):
-        arguments["recipe"] = recipe_of_today(arguments["recipe"])
+    recipe = arguments.get("recipe")
+    if isinstance(recipe, Mapping):
+        arguments["recipe"] = recipe_of_today(recipe)
+    elif isinstance(recipe, str):
+        arguments["recipe"] = _TRAININGS.get(recipe, recipe)
     for before, now in (("text", "most"), ("text_fingerprint", "fingerprint")):
         if before in arguments:
             arguments[now] = arguments.pop(before)
