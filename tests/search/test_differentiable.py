@@ -16,6 +16,7 @@ from cellwright.base.seeds import seeded
 from cellwright.cell.listings import DartsListing, EssListing, ess
 from cellwright.engine import Recurrent
 from cellwright.models.language_model import TextBatch
+from cellwright.search.gradient.bilevel import Gradients
 from cellwright.search.gradient.derive import copy_weights, derive
 from cellwright.search.gradient.reading import Reading
 from cellwright.search.gradient.records import SearchEpoch, SearchStep
@@ -30,11 +31,13 @@ def variables(of: DifferentiableSearch) -> dict[str, Tensor]:
 # -- one step ------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("model", ["one-layer", "awd"])
 @pytest.mark.parametrize("kind", ["darts", "i-darts", "ess"])
-def test_a_step_by_hand(kind: str) -> None:
+def test_a_step_by_hand(kind: str, model: str) -> None:
     """First Adam moves the variables of the phase's group, then SGD the weights."""
     changes = {
         "kind": kind,
+        "model": {"kind": model},
         "weight_decay": 0.01,
         "clip": 0.05,
         "bptt_spread": 0.0,
@@ -42,13 +45,13 @@ def test_a_step_by_hand(kind: str) -> None:
     }
     found, hand = search(**changes), search(**changes)
     event = next(found.run())
-    settings, model = hand.settings, hand.model
+    settings, net = hand.settings, hand.model
     assert isinstance(event, SearchStep)
 
     valid, train = (hand.task.ordered(part, settings.batch)[0] for part in ("valid", "train"))
     intra = list(hand.variables.intra.parameters())
     with seeded(0, "dropout", "architecture", 0, 0):
-        loss = model.text_loss(*valid[:2], theta=hand.variables.theta()).mean
+        loss = net.text_loss(*valid[:2], theta=hand.variables.theta()).mean
     assert event.architecture == pytest.approx(loss.item())
     with torch.no_grad():  # Adam's first step is as long as its rate, against the gradient
         for variable, gradient in zip(intra, torch.autograd.grad(loss, intra), strict=True):
@@ -56,9 +59,9 @@ def test_a_step_by_hand(kind: str) -> None:
             variable -= 3e-3 * gradient / (gradient.abs() + 1e-8)
 
     with seeded(0, "dropout", "weights", 0, 0):
-        mean, penalty, _ = model.text_loss(*train[:2], theta=hand.variables.theta())
+        mean, penalty, _ = net.text_loss(*train[:2], theta=hand.variables.theta())
     assert event.loss == pytest.approx(mean.item())
-    weights = list(model.parameters())
+    weights = list(net.parameters())
     gradients = torch.autograd.grad(mean + penalty, weights)
     norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
     assert norm > 0.05
@@ -86,6 +89,52 @@ def test_second_order_without_a_step_ahead_is_first_order() -> None:
         moves.append(adam_means(one))
     torch.testing.assert_close(moves[1], moves[0], rtol=1e-3, atol=1e-6)
     assert (moves[2] - moves[0]).norm() > 0.01 * moves[0].norm()
+
+
+def test_gradients_whose_squares_overflow_are_clipped_as_others_are() -> None:
+    """As in a training: single precision has no number for their norm, but they are finite."""
+    one = search(
+        kind="ess", scope="intra", operations=["identity", "relu"], weight_decay=0.0,
+        explode_above=1e37, bptt_spread=0.0, bptt_halve=0.0,
+        model={**NO_DROPOUT, "init_range": 1e11},
+    )  # fmt: skip
+    norms: list[float] = []
+    healthy = one._is_healthy
+
+    def watched(loss: float, gradients: Gradients) -> bool:
+        whole = torch.cat([value.flatten() for value in gradients.values if value is not None])
+        assert whole.isfinite().all()
+        norms.extend([float(torch.linalg.vector_norm(whole)), gradients.norm])
+        return healthy(loss, gradients)
+
+    one._is_healthy = watched  # type: ignore[method-assign]
+    before = one.weights()
+    event = next(one.run())
+    assert norms[2] == math.inf
+    assert math.isfinite(norms[3])
+    assert one.result().status == "running"
+    after = one.weights()
+    moved = torch.cat([(after[name] - before[name]).flatten() for name in before]).norm()
+    assert float(moved) == pytest.approx(event.learning_rate * 0.25, rel=1e-3)
+
+
+def test_layers_have_one_theta_and_each_its_own_weights() -> None:
+    one = search(kind="ess", model={"kind": "awd"})
+    before = one.weights()
+    keys = {name.split(".")[-1] for name in before if name.startswith("recurrent.0.")}
+    assert {"w_in_x", "w_in_h", "w_0", "f_1_w", "g_1_w"} <= keys
+    assert before.keys() == {"embedding.weight", "decoder_bias"} | {
+        f"recurrent.{layer}.layer0.bank.{key}" for layer in (0, 1) for key in keys
+    }
+    alone = search(kind="ess")
+    assert variables(one).keys() == variables(alone).keys()
+    for _ in one.run():
+        pass
+    assert one.result().status == "ok"
+    moved = {
+        name for name, weight in one.weights().items() if not torch.equal(weight, before[name])
+    }
+    assert moved == before.keys()
 
 
 # -- phases --------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def build_language_model(
     >>> from cellwright.models import OneLayerSettings, build_language_model
     >>> model = build_language_model(OneLayerSettings(hidden=16), zoo["darts-v1"], 100)
     >>> text = torch.arange(12).view(6, 2)
-    >>> mean, penalty, state = model.loss(text[:-1], text[1:])
+    >>> mean, penalty, state = model.text_loss(text[:-1], text[1:])
     >>> (mean + penalty).backward()
     """
     if isinstance(settings, OneLayerSettings):

@@ -115,8 +115,10 @@ class Metric(BaseModel):
         return "" if self.form == "plain" or not self.unit else f"{loss:.4f} {self.unit}"
 
     def reward(self, loss: float, scale: float | None = None) -> float:
-        """What a controller maximises: `scale` divided by e to the loss, as ENAS has it, or `scale`
-        times 1 − loss; of a plain loss, its negative.
+        """What a controller maximises.
+
+        `scale` divided by e to the loss, as ENAS has it, or `scale` times 1 − loss; an infinite
+        loss earns 0. Of a plain loss it is `scale` times its negative, which has no lower end.
 
         Args:
             loss: of a cell.
@@ -125,7 +127,9 @@ class Metric(BaseModel):
         if self.form == "exponential":
             return (_ENAS_SCALE if scale is None else scale) / self.value(loss)
         factor = 1.0 if scale is None else scale
-        return -factor * loss if self.form == "plain" else factor * (1 - loss)
+        if self.form == "plain":
+            return -factor * loss
+        return 0.0 if loss == math.inf else factor * (1 - loss)
 
 
 LOSS = Metric.model_validate({"name": "loss"})

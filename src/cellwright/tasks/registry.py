@@ -13,6 +13,8 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from cellwright.base.errors import UserError, did_you_mean, shown
 from cellwright.base.paths import from_anywhere
 from cellwright.base.progress import Progress
@@ -39,8 +41,8 @@ class TaskKind:
         metric: of its tasks, unless a task says another one.
         open: makes the task from its settings; it may call a `Progress` while it reads.
         names: data that the kind knows by name; all other data is a file or a folder.
-        suggest: the packaged recipe that trains on so much data in minutes, for those who name
-            none; given the task. None if the kind has no such recipes.
+        suggest: names the packaged recipe that trains a task in minutes, for users who name none;
+            None if there are no such recipes for the kind.
     """
 
     name: str
@@ -100,9 +102,15 @@ def open_task(settings: TaskSettings, progress: Progress | None = None) -> Task[
     """The task that a recipe's `[task]` describes, with its data at hand.
 
     Raises:
+        TaskError: there is no such task, or its settings are others.
         UserError: the data is not there, or is not what it should be.
     """
     kind = task_kind(settings.kind)
     if not isinstance(settings, kind.settings):
-        settings = kind.settings.model_validate(settings.model_dump())
+        try:
+            settings = kind.settings.model_validate(settings.model_dump())
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise TaskError(f"the task {kind.name}: {where}: {first['msg'].lower()}") from None
     return kind.open(settings, progress)

@@ -17,6 +17,7 @@ from cellwright.data.errors import DataError
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.records import SharingEpoch, SharingStep
 from cellwright.search.sharing.selection import Selection
+from cellwright.tasks.metric import Metric
 
 
 def ended(**changes: object) -> tuple[SharingSearch, list[SharingStep], list[SharingEpoch]]:
@@ -115,6 +116,21 @@ def test_weights_that_are_no_numbers():
     for _ in search.run():
         pass
     assert search.result().status == "loss is nan"
+
+
+@pytest.mark.parametrize("form", ["plain", "exponential", "complement", "percent"])
+def test_cells_without_a_finite_loss_do_not_break_the_controller(form: str):
+    """Whatever the metric is: one reward that is infinite would be in the baseline for ever."""
+    search = sharing_search(epochs=1, diverged_in_a_row=99, explode_above=30.0)
+    search.task.metric = Metric(name="made up", form=form)
+    with torch.no_grad():
+        search.children.model.embedding.weight.fill_(math.nan)
+    for _ in search.run():
+        pass
+    assert [record.valid for record in search.result().records] == [math.inf]
+    assert search.result().records[0].reward == (-30.0 if form == "plain" else 0.0)
+    assert math.isfinite(search.snapshot().state["baseline"])
+    assert all(bool(p.isfinite().all()) for p in search.controller.parameters())
 
 
 def test_a_text_that_is_too_short():

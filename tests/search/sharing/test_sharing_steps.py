@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -22,16 +23,17 @@ OTHER = EnasListing("relu", ((0, "tanh"), (1, "tanh"), (2, "tanh")))
 PLAIN = {"model": NO_DROPOUT, "bptt_spread": 0.0}
 
 
-def children(nodes: int = 4) -> Children:
+def children(nodes: int = 4, **model: Any) -> Children:
     space = sharing_settings(nodes=nodes).space()
-    return Children(small_task(), small_model(**NO_DROPOUT), space, "auto", norm=False)
+    return Children(small_task(), small_model(**(model or NO_DROPOUT)), space, "auto", norm=False)
 
 
 # -- what is shared ------------------------------------------------------------------------------
 
 
-def test_children_have_the_same_tensors():
-    shared = children()
+@pytest.mark.parametrize("kind", ["one-layer", "awd"])
+def test_children_have_the_same_tensors(kind: str):
+    shared = children(kind=kind)
     one, other = (dict(shared.child(x).named_parameters()) for x in (ONE, OTHER))
     assert one.keys() == other.keys() == shared.weights().keys()
     assert all(one[name] is other[name] is shared.weights()[name] for name in one)
@@ -41,6 +43,7 @@ def test_each_node_and_predecessor_has_a_pair_of_matrices():
     """12 nodes: 66 pairs, 4 matrices of node 0, the embeddings and the decoder's bias."""
     assert len(children(12).weights()) == 2 * 66 + 4 + 2
     assert len(children(1).weights()) == 4 + 2
+    assert len(children(12, kind="awd", layers=2).weights()) == 2 * (2 * 66 + 4) + 2
 
 
 def test_children_use_the_weights_of_their_own_pairs():

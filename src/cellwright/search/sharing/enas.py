@@ -172,7 +172,7 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         with seeded(self.seed, "samples", *which):
             samples = [self.controller.sample() for _ in range(settings.controller_samples)]
         losses = [self._validation.loss_on(sample.listing, [batch]) for sample in samples]
-        rewards = [self.task.metric.reward(loss, settings.reward_scale) for loss in losses]
+        rewards = [self._reward(loss) for loss in losses]
         entropies = [float(sample.entropy.detach()) for sample in samples]
         full = [r + settings.entropy_weight * h for r, h in zip(rewards, entropies, strict=True)]
         mean = sum(full) / len(full)
@@ -189,6 +189,14 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
             "controller", epoch + 1, self._step, before + settings.controller_steps,
             batch.size * len(samples), sum(losses) / len(losses), sum(rewards) / len(rewards), rate,
         )  # fmt: skip
+
+    def _reward(self, loss: float) -> float:
+        """What a cell with that loss earns; always a finite number, or nothing is learned again."""
+        metric, scale = self.task.metric, self.settings.reward_scale
+        earned = metric.reward(loss, scale)
+        if math.isfinite(earned):
+            return earned
+        return metric.reward(self.settings.explode_above, scale)
 
     def _close_epoch(self) -> SharingEpoch:
         """Measure, and keep what the search has come to."""

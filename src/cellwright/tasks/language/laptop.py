@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-_BY_TOKENS = ((300_000, "laptop"), (1_500_000, "darts-ptb-laptop"))
-_LARGE = "ess-wikitext-103-laptop"
+_BY_TOKENS = ((300_000, "laptop"), (1_500_000, "darts-ptb-training-laptop"))
+_LARGE = "ess-wikitext-103-training-laptop"
 
 
 def laptop_recipe(tokens: int) -> str:
@@ -13,6 +13,6 @@ def laptop_recipe(tokens: int) -> str:
     different texts are of the same model.
 
     >>> laptop_recipe(89_000), laptop_recipe(929_589), laptop_recipe(2_088_628)
-    ('laptop', 'darts-ptb-laptop', 'ess-wikitext-103-laptop')
+    ('laptop', 'darts-ptb-training-laptop', 'ess-wikitext-103-training-laptop')
     """
     return next((name for most, name in _BY_TOKENS if tokens < most), _LARGE)
