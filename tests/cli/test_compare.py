@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
-from cellwright.cli.compare_progress import Progress
+from cellwright.cli.compare_progress import Progress, bars
 from cellwright.compare.running import Event
+from cellwright.tasks.metric import Metric
 from cli.conftest import SHORT
 
 
@@ -27,6 +30,22 @@ def test_a_comparison_from_start_to_end(run, corpus: Path):
     assert figures.findall(done.out)[-1] == figures.findall(again.out)[-1]
 
 
+def test_a_training_that_fails_is_named_and_tried_again(run, corpus: Path):
+    arguments = ("compare", "gru", "--data", "text", *SHORT, "--seeds", "1", "-o", "c")
+    done = run(*arguments, "--limit-seconds", "0.2", "--retries", "1")
+    assert done.code == 1
+    why = "ran for more than its 0.2 seconds"
+    assert f"gru seed 0  failed: {why}  (to be tried again)" in done.out
+    assert f"gru seed 0  failed: {why}  (1 of 1)" in done.out
+    assert "error: 1 training failed\n" in done.err
+    assert f"gru, seed 0: {why} (the last of 2 attempts)" in done.err
+    assert "report: c/index.html" in done.out
+    again = run(*arguments, "--executor", "in-process")
+    assert (again.code, again.err) == (0, "")
+    assert "1 cell, 1 seed: 1 training; recipe laptop on text" in again.out
+    assert re.search(r"^gru seed 0  valid +[\d.]+  test +[\d.]+ .* \(1 of 1\)$", again.out, re.M)
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -39,6 +58,12 @@ def test_a_comparison_from_start_to_end(run, corpus: Path):
         (["gru", "--data", "text", "-o", "text"], "text has other files"),
         (["gru", "--seeds", "0", "-o", "c"], "--seeds"),
         (["gru", "--workers", "0", "-o", "c"], "--workers"),
+        (["gru", "--threads", "0", "-o", "c"], "--threads"),
+        (["gru", "--executor", "locl", "-o", "c"], "did you mean 'local'"),
+        (["gru", "--address", "auto", "-o", "c"], "an address is for a Ray cluster"),
+        (["gru", "--executor", "in-process", "--limit-seconds", "1", "-o", "c"], "has no limits"),
+        (["gru", "--limit-gigabytes", "0", "-o", "c"], "--limit-gigabytes"),
+        (["gru", "--retries", "-1", "-o", "c"], "--retries"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_made(
@@ -53,13 +78,36 @@ def test_what_is_wrong_is_said_before_anything_is_made(
 def test_the_time_left_is_shared_by_the_workers():
     progress = Progress(4, 10, 2, {("a", 0): 100.0})
     assert progress.left == pytest.approx(150.0)  # three more of 100 s, two at a time
-    progress.add(Event("a", 1, "begun", {}))
-    values = {"epoch": 6, "step": 5, "steps": 10, "seconds": 110.0}
-    progress.add(Event("a", 1, "step", values))
+    progress.add(Event("a", 1, "begun"))
+    values = {"epoch": 6, "part": 0.5, "seconds": 110.0, "valid": 4.5, "best": 4.0}
+    progress.add(Event("a", 1, "moved", values))
     assert progress.left == pytest.approx((90.0 + 2 * 100.0) / 2)
     assert progress.done == pytest.approx((1 + 0.55) / 4)
-    progress.add(Event("a", 1, "epoch", {"epoch": 6, "seconds": 120.0, "valid": 4.0}))
     assert progress.going[("a", 1)].best == 4.0
+    progress.add(Event("a", 1, "again", {"message": "no"}))
+    assert progress.done == pytest.approx(1 / 4)
+    progress.add(Event("a", 1, "begun"))
     progress.add(Event("a", 1, "failed", {"message": "no"}))
     assert progress.done == pytest.approx(2 / 4)
     assert Progress(1, 1, 1, {}).left is None
+
+
+def test_a_cluster_that_is_starting_has_no_workers_yet():
+    progress = Progress(2, 10, 0, {("a", 0): 100.0})
+    assert progress.left == pytest.approx(100.0)
+
+
+def test_bars_show_the_metric():
+    f1 = Metric.model_validate({"name": "F1", "form": "percent"})
+    progress = Progress(1, 10, 1, {})
+    progress.add(Event("a", 0, "begun"))
+    assert "starting" in drawn(progress, f1)
+    values = {"epoch": 6, "part": 0.5, "seconds": 11.0, "valid": 0.2, "best": 0.0825}
+    progress.add(Event("a", 0, "moved", values))
+    assert "epoch 6 of 10 best 91.75" in drawn(progress, f1)
+
+
+def drawn(progress: Progress, metric: Metric) -> str:
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(bars(progress, metric))
+    return " ".join(console.export_text().split())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
-import os
-import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +14,11 @@ import cellwright as cw
 from cellwright.compare.contenders import contender
 from cellwright.compare.plan import Plan, make_plan, read_plan
 from cellwright.compare.results import standings
-from cellwright.compare.running import Event, missing, train_all
+from cellwright.compare.running import missing
 from cellwright.report.comparison.page import write_report
-from cellwright.runs.errors import RunError, Stopped
-from runs.support import outcome, small_recipe, small_run
+from cellwright.runs.errors import RunError
+from compare.figures import F1
+from runs.support import small_recipe, small_run
 
 GRU, RNN = contender(cw.zoo["gru"]), contender(cw.zoo["rnn"])
 
@@ -34,50 +35,6 @@ def done_by_hand(here: Plan, text_folder: Path, label: str, seed: int, *settings
 
     run = small_run(text_folder, here.run_path(label, seed), *settings, seed=seed, cell=label)
     train(run.folder, run.training)
-
-
-def test_stopped_trainings_come_out_as_if_nothing_had_been(tmp_path: Path, text_folder: Path):
-    """One is stopped in its middle, as Ctrl-C does; then all are done by the next call."""
-    whole = small_run(text_folder, tmp_path / "whole", "training.epochs=40")
-    from cellwright.runs.runner import train
-
-    train(whole.folder, whole.training)
-    here = plan(tmp_path / "cut", text_folder, "training.epochs=40")
-
-    def stop(event: Event | None) -> None:
-        if event is not None and event.kind == "epoch":
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    with pytest.raises(Stopped):
-        train_all(here, 1, stop)
-    run = here.run("gru", 0)
-    assert run is not None
-    assert run.info.status == "stopped"
-    assert missing(here) == [("gru", 0)]
-
-    seen: list[str] = []
-    assert train_all(here, 1, lambda event: seen.append(event.kind if event else "")) == []
-    assert seen.count("ended") == 1
-    run.refresh()
-    ours, theirs = outcome(run), outcome(whole.folder)
-    assert ours == theirs
-    assert missing(here) == []
-    assert train_all(here) == []
-
-
-def test_a_training_that_fails_does_not_stop_the_others(tmp_path: Path, text_folder: Path):
-    here = plan(tmp_path, text_folder, cells=(GRU, RNN))
-    folder = here.run_path("gru", 0)
-    run = small_run(text_folder, folder)
-    (run.folder.path / "last.safetensors").write_bytes(b"damaged")
-    failures = train_all(here, 2)
-    assert len(failures) == 1
-    assert failures[0].startswith("gru, seed 0: ")
-    assert missing(here) == [("gru", 0)]
-    found = standings(here)
-    assert [(one.label, one.missing) for one in found] == [("rnn", ()), ("gru", (0,))]
-    page = write_report(here, found).read_text()
-    assert "gru has no result yet with seed 0." in page
 
 
 def test_what_is_written(tmp_path: Path, text_folder: Path):
@@ -97,13 +54,34 @@ def test_what_is_written(tmp_path: Path, text_folder: Path):
     value = json.loads((path.parent / "results.json").read_text())
     for one, entry in zip(found, value["cells"], strict=True):
         assert one.valid is not None
-        assert entry["valid_perplexity"]["values"] == list(one.valid.values)
+        assert entry["valid"]["values"] == list(one.valid.values)
         assert [run["seed"] for run in entry["runs"]] == [0, 1]
         assert len(entry["runs"][0]["curve"]) == 3
-    lines = (path.parent / "runs.csv").read_text().splitlines()
-    assert len(lines) == 5
-    table = (path.parent / "table.csv").read_text().splitlines()
-    assert [line.split(",")[0] for line in table] == ["label", *(one.label for one in found)]
+    assert value["format"] == "cellwright-comparison-results/2"
+    assert value["metric"]["name"] == "perplexity"
+    assert not value["metric"]["higher_is_better"]
+    runs = list(csv.DictReader((path.parent / "runs.csv").open()))
+    assert [(row["metric"], row["seed"]) for row in runs] == [
+        ("perplexity", str(seed)) for seed in (0, 1, 0, 1)
+    ]
+    for row, run in zip(runs, [run for one in found for run in one.runs], strict=True):
+        assert float(row["valid"]) == run.metric.value(float(row["valid_loss"])) == run.valid
+    table = list(csv.DictReader((path.parent / "table.csv").open()))
+    assert [(row["label"], float(row["valid_mean"])) for row in table] == [
+        (one.label, one.valid.mean) for one in found if one.valid is not None
+    ]
+
+    # The same trainings by a metric of which the higher is better: the same order.
+    grown = replace(here, metric=F1)
+    ranked = standings(grown)
+    assert [one.label for one in ranked] == [one.label for one in found]
+    means = [one.valid.mean for one in ranked if one.valid is not None]
+    assert means == sorted(means, reverse=True)
+    page = write_report(grown, ranked).read_text()
+    assert f"{found[0].label} has the highest mean validation F1, " in page
+    assert "perplexity" not in page
+    value = json.loads((path.parent / "results.json").read_text())
+    assert value["metric"]["higher_is_better"]
 
 
 def test_cells_and_seeds_may_be_added(tmp_path: Path, text_folder: Path):
@@ -118,6 +96,8 @@ def test_a_folder_of_another_comparison_is_refused(tmp_path: Path, text_folder: 
     plan(here, text_folder, seeds=2)
     with pytest.raises(RunError, match=r"other settings: training.epochs was 3 and is 4"):
         plan(here, text_folder, "training.epochs=4", seeds=2)
+    with pytest.raises(RunError, match=r"other settings: threads was 1 and is 2"):
+        make_plan(here, [GRU], small_recipe(), 2, data=str(text_folder), threads=2)
     with pytest.raises(RunError, match="was made with 2 seeds"):
         plan(here, text_folder)
     with pytest.raises(RunError, match="also compares gru"):
@@ -143,7 +123,7 @@ def test_damaged_files_are_named(tmp_path: Path, text_folder: Path):
         read_plan(tmp_path)
     again = plan(tmp_path, text_folder)
     done_by_hand(again, text_folder, "gru", 0, "training.epochs=1")
-    with pytest.raises(RunError, match="is a training of another cell, seed, recipe or text"):
+    with pytest.raises(RunError, match="is a training of another cell, seed, recipe or data"):
         missing(again)
     assert here.folder == again.folder
 
