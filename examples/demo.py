@@ -15,26 +15,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import typer
+from rich.console import Console
+from rich.table import Table
 
 import cellwright as cw
+from cellwright.api import Comparison
+from cellwright.api.progress import everywhere
 from cellwright.base.amounts import duration, memory
 from cellwright.base.errors import UserError
 from cellwright.cell.draw import svg
-from cellwright.cli.compare import train
-from cellwright.cli.search import one_shot
 from cellwright.compare.contenders import Contender, contender, draw
-from cellwright.compare.export import write_figures
 from cellwright.compare.failures import refuse_failures
-from cellwright.compare.plan import Plan, make_plan
-from cellwright.compare.results import Standing, named, standings
+from cellwright.compare.plan import Plan
+from cellwright.compare.results import Standing, named
 from cellwright.compare.statistics import Finding, difference
 from cellwright.data import load
 from cellwright.report.comparison.page import add_cells, add_curves, add_runs, caption
 from cellwright.report.comparison.words import HOW_COMPARED, compared, mean_text, remarks
 from cellwright.report.page import Page
-from cellwright.runs.errors import RunError
-from cellwright.runs.recipes import load_recipe
+from cellwright.runs.errors import RunError, Stopped
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.recipes import load_search_recipe
@@ -42,6 +41,8 @@ from cellwright.spaces import space
 from cellwright.tasks.language.metric import PERPLEXITY
 
 FOUND, LSTM = "found", "lstm"
+
+CONSOLE = Console(highlight=False)
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,9 @@ class Sizes:
 def demo(folder: Path, sizes: Sizes) -> Path:
     """Everything, from where it was; the report."""
     searched = search(folder / "search", sizes)
-    plan = compare(folder / "comparison", searched, sizes)
-    found = standings(plan)
-    write_figures(plan, found)
-    report = write_report(folder / "index.html", searched, plan, found, sizes)
+    comparison = compare(folder / "comparison", searched, sizes)
+    found = comparison.standings
+    report = write_report(folder / "index.html", searched, comparison.plan, found, sizes)
     print_outcome(searched, found)
     say(f"\nThe report, with pictures of the cells and all curves: {report}")
     return report
@@ -77,16 +77,12 @@ def demo(folder: Path, sizes: Sizes) -> Path:
 
 def say(text: str = "", style: str = "") -> None:
     """Print a line for people."""
-    from cellwright.cli.output import stdout
-
-    stdout().print(text, style=style)
+    CONSOLE.print(text, style=style)
 
 
 def show(command: str) -> None:
     """Print a command in one line, so that it can be copied."""
-    from cellwright.cli.output import stdout
-
-    stdout().print(f"  {command}\n", style="cyan", soft_wrap=True)
+    CONSOLE.print(f"  {command}\n", style="cyan", soft_wrap=True)
 
 
 def given(settings: Sequence[str]) -> str:
@@ -105,22 +101,22 @@ def search(folder: Path, sizes: Sizes) -> SearchFolder:
     place = f"--out {folder.parent} --name {folder.name}"
     show(f"cellwright search {sizes.search_recipe} {given(sizes.search)}{place}")
     if not folder.exists():
-        one_shot.start(
-            sizes.search_recipe, list(sizes.search), None, 0, 1, folder.parent, folder.name, 1, 20.0
-        )
+        cw.search(
+            sizes.search_recipe, settings=sizes.search, name=folder.name, out=folder.parent,
+            threads=1, checkpoint_seconds=20.0, watcher=everywhere(),
+        )  # fmt: skip
         return SearchFolder.open(folder)
     there = SearchFolder.open(folder)
-    wanted = load_search_recipe(sizes.search_recipe, sizes.search)
-    if (there.info.recipe.search, there.info.recipe.model) != (wanted.search, wanted.model):
+    if there.info.recipe.search != load_search_recipe(sizes.search_recipe, sizes.search).search:
         raise RunError(f"{folder} was made with other settings")
-    if not there.ended:
-        one_shot.go_on(str(folder), folder.parent, 20.0)
-    else:
+    if there.ended:
         say(f"It has been done: the cell is in {folder / 'found.json'}")
+    else:
+        cw.search(resume=folder, checkpoint_seconds=20.0, watcher=everywhere())
     return SearchFolder.open(folder)
 
 
-def compare(folder: Path, searched: SearchFolder, sizes: Sizes) -> Plan:
+def compare(folder: Path, searched: SearchFolder, sizes: Sizes) -> Comparison:
     """Train the found cell and the others, as far as that has not been done."""
     say("\n2 of 2: train it beside others", "bold")
     say("The found cell, an LSTM and random cells of the same space, each by the same recipe with")
@@ -130,10 +126,12 @@ def compare(folder: Path, searched: SearchFolder, sizes: Sizes) -> Plan:
         f"cellwright compare {searched.path / 'found.json'} lstm --random {drawn} "
         f"--recipe {sizes.recipe} {given(sizes.training)}--seeds {sizes.seeds}"
     )
-    recipe = load_recipe(sizes.recipe, sizes.training)
-    plan = make_plan(folder, contenders(searched, sizes.random), recipe, sizes.seeds)
-    refuse_failures(train(plan))
-    return plan
+    found = cw.compare(
+        contenders(searched, sizes.random), recipe=sizes.recipe, settings=sizes.training,
+        seeds=sizes.seeds, out=folder, watcher=everywhere(),
+    )  # fmt: skip
+    refuse_failures(found.failures)
+    return found
 
 
 def contenders(searched: SearchFolder, random: int) -> list[Contender]:
@@ -264,18 +262,14 @@ def table(
 
 def print_outcome(searched: SearchFolder, found: Sequence[Standing]) -> None:
     """The table and the sentences on the terminal."""
-    from rich.table import Table
-
-    from cellwright.cli.output import stdout
-
     header, rows, place = table(searched, found)
     shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column, name in enumerate(header):
         shown.add_column(name, justify="right" if column else "left", no_wrap=column > 0)
     for number_, row in enumerate(rows):
         shown.add_row(*row, style="bold cyan" if number_ == place else "")
-    stdout().print()
-    stdout().print(shown)
+    CONSOLE.print()
+    CONSOLE.print(shown)
     say("perplexities: mean ± sample standard deviation over the seeds\n", "dim")
     for sentence in outcome(searched, found):
         say(sentence)
@@ -371,8 +365,9 @@ def main() -> None:
         print(f"error: {error}", file=sys.stderr)
         print(f"to begin anew, remove {folder}", file=sys.stderr)
         sys.exit(1)
-    except typer.Exit as stopped:
-        sys.exit(stopped.exit_code)
+    except Stopped as stop:
+        print("stopped; the same command goes on from here", file=sys.stderr)
+        sys.exit(128 + stop.signal)
 
 
 if __name__ == "__main__":

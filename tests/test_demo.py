@@ -89,13 +89,13 @@ def test_from_search_to_report(demo: ModuleType, tmp_path: Path, capsys):
     page = report.read_text()
     for words in ("came out", "from one seed each", "The search took", "random-ess-1", "deviation"):
         assert words in page
-    printed = capsys.readouterr().out
+    printed, told = capsys.readouterr()
     assert f"cellwright compare {tmp_path}/demo/search/found.json lstm" in printed
-    assert "(3 of 3)" in printed
+    assert "(3 of 3)" in told
     demo.demo(tmp_path / "demo", sizes)
-    printed = capsys.readouterr().out
+    printed, told = capsys.readouterr()
     assert "It has been done" in printed
-    assert "3 trainings, 3 of them done before" in printed
+    assert "3 trainings, 3 of them done before" in told
     assert report.read_text() == page
     with pytest.raises(ValueError, match="was made with other settings"):
         demo.demo(tmp_path / "demo", demo.Sizes())

@@ -1,6 +1,7 @@
 """What people see of work that they began from Python: lines on a terminal, or in a notebook.
 
-Where neither is there, in a script whose output goes to a file, nothing is shown.
+Where neither is there, in a script whose output goes to a file, nothing is shown unless it asks for
+`everywhere()`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from cellwright.base.amounts import duration
 from cellwright.base.errors import UserError
 from cellwright.base.progress import Progress
 from cellwright.compare.plan import Plan
+from cellwright.compare.running import Event as CompareEvent
+from cellwright.compare.running import missing
 from cellwright.runs.folder import RunFolder
 from cellwright.search.one_shot.folder import SeedFolder
 from cellwright.search.studies.start import Prepared
@@ -31,6 +34,11 @@ def chosen(watcher: Watcher | None, progress: bool) -> Watcher:
         return watcher
     show = _screen() if progress else None
     return Watcher() if show is None else Lines(show)
+
+
+def everywhere() -> Watcher:
+    """A watcher that shows work in any case: elsewhere, a line for each epoch or trial."""
+    return Lines(_screen() or _Plain())
 
 
 class Lines(Watcher):
@@ -106,20 +114,26 @@ class Lines(Watcher):
     def baseline_begins(self, prepared: Prepared, cost: Ledger) -> None:
         self._screen.keep(f"random search at the same cost, {cost.epochs:,} epochs")
 
+    def planned(self, plan: Plan) -> None:
+        total, todo = len(plan.runs), len(missing(plan))
+        there = "" if todo == total else f", {total - todo} of them done before"
+        self._screen.keep(f"{total} trainings{there}, into {plan.folder}")
+
     @contextmanager
     def comparing(self, plan: Plan, workers: int) -> Iterator[Watch]:
         total = len(plan.runs)
-        self._screen.keep(f"{total} trainings, {workers} at once, into {plan.folder}")
-        ended = 0
+        ended = total - len(missing(plan))
 
-        def watch(event: Any) -> None:
+        def watch(event: CompareEvent | None) -> None:
             nonlocal ended
             if event is None:
                 return
-            ended += event.kind in ("ended", "failed")
-            at = f", epoch {event.values['epoch']}" if "epoch" in event.values else ""
-            line = f"{event.label}, seed {event.seed}{at}: {event.kind}   ({ended} ended)"
-            self._screen.change(line)
+            line = f"{event.label}, seed {event.seed}: {event.kind}"
+            if event.kind in ("ended", "failed"):
+                ended += 1
+                self._screen.keep(f"{line}{_figures(plan, event)}   ({ended} of {total})")
+            else:
+                self._screen.change(line)
 
         yield watch
         self._screen.change("")
@@ -139,6 +153,16 @@ class Lines(Watcher):
                 )
 
         return watch
+
+
+def _figures(plan: Plan, event: CompareEvent) -> str:
+    """What came out of a training that has ended."""
+    run = plan.run(event.label, event.seed)
+    result = None if run is None else run.result()
+    if result is None:
+        return ""
+    shown = plan.metric.shown
+    return f", {plan.metric.name} {shown(result.valid)} valid, {shown(result.test)} test"
 
 
 class Screen:
@@ -162,6 +186,14 @@ class _Terminal(Screen):
     def change(self, line: str) -> None:
         width = 100
         print(f"{self._ERASE}{line[:width]}", end="", file=sys.stderr, flush=True)
+
+
+class _Plain(Screen):
+    def keep(self, line: str) -> None:
+        print(line, file=sys.stderr, flush=True)
+
+    def change(self, line: str) -> None:
+        pass
 
 
 class _Notebook(Screen):
