@@ -123,7 +123,7 @@ def test_killed_and_gone_on_with_it_is_the_same(build):
 
 def test_stopped_by_hand_it_says_how_to_go_on(build, monkeypatch):
     @contextmanager
-    def pressing():
+    def pressing(metric):
         yield lambda now: os.kill(os.getpid(), signal.SIGINT) if now.done == 1 else None
 
     with monkeypatch.context() as patch:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import re
 import shlex
 from pathlib import Path
@@ -94,12 +95,16 @@ def test_info(run, folder):
     text = run("bench", "info", "ptb.bench").out
     for line in (
         r"architectures +1: 1 with 1 run", r"runs +1: 1 ok", r"wall time +1\.00 h",
-        r"best valid +5\.2500 \(log perplexity\), 190\.6: nbnlp-7, seed 0",
-        r"best test +5\.1250", r"settings +data=data/ptb, epochs=2",
+        r"best valid +perplexity 190\.6 \(log perplexity 5\.2500\): nbnlp-7, seed 0",
+        r"best test +perplexity 168\.2 \(log perplexity 5\.1250\)",
+        r"task +language: perplexity, lower is better", r"settings +data=data/ptb, epochs=2",
     ):  # fmt: skip
         assert re.search(line, text), line
     facts = json.loads(run("bench", "info", "ptb.bench", "--json").out)
-    assert facts["best_test"] == {"loss": 5.125, "architecture": "nbnlp-7", "seed": 0}
+    assert facts["best_test"] == {
+        "loss": 5.125, "value": math.exp(5.125), "architecture": "nbnlp-7", "seed": 0,
+    }  # fmt: skip
+    assert (facts["kind"], facts["metric"]["higher_is_better"]) == ("language", False)
     assert facts["runs_by_status"] == {"ok": 1, "diverged": 0, "stopped": 0, "failed": 0}
 
 
@@ -148,7 +153,10 @@ def test_top(run, folder, made):
     small = json.loads(run("bench", "top", str(made), "--by", "parameters", "--json").out)
     assert small[0]["name"] == "nbnlp-rnn"
     text = run("bench", "top", str(made), "-n", "2").out
-    assert len(text.splitlines()) == 3
+    heading, *lines, note = text.splitlines()
+    assert "perplexity ↓" in heading
+    assert len(lines) == 2
+    assert note == "losses are log perplexity: the lower, the better"
     wrong = run("bench", "top", str(made), "--by", "vald")
     assert wrong.code == 2
     assert "'valid'" in wrong.err

@@ -28,7 +28,9 @@ def test_compare(run, folder, made):
     outcome = run(*arguments, "-m", "rs-50e", "-m", "hyperband:label=halving", "-w", "1")
     assert outcome.code == 0
     first, heading, *lines, files = outcome.out.splitlines()
-    assert first == "final regret after 0.5 simulated hours, 2 seeds of each method, 12 cells"
+    assert first == (
+        "final regret in log perplexity after 0.5 simulated hours, 2 seeds of each method, 12 cells"
+    )
     assert heading.split()[:2] == ["method", "mean"]
     assert sorted(line.split("  ")[0] for line in lines) == ["RS 5E", "halving"]
     assert files.startswith("comparison/report.html, with summary.csv")

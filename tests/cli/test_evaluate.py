@@ -1,4 +1,4 @@
-"""`cellwright evaluate`: the perplexities of training again, by word, and of two runs compared."""
+"""`cellwright evaluate`: the figures of training again, by word, and of two runs compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_the_figures_are_those_of_training(run, trained):
         assert (found["cell"], found["data"], found["part"]) == ("gru", "text", part)
         assert found["epoch"] == result("a").best_epoch
     done = run("evaluate", "runs/a")
-    assert re.search(rf"perplexity +{result('a').perplexity:.1f} \(", done.out)
+    assert re.search(rf"perplexity +{math.exp(result('a').valid):.1f} \(", done.out)
     assert "in training" not in done.out
 
 
@@ -128,7 +128,7 @@ def test_a_text_that_has_changed_is_refused(run, trained):
         file.write("w1 w2\n")
     done = run("evaluate", "a")
     assert done.code == 1
-    assert done.err.startswith("error: runs/a was trained on another text than ")
+    assert done.err.startswith("error: runs/a was trained on other data than ")
 
 
 def test_other_vocabularies_are_not_compared(run, trained, short):
@@ -183,7 +183,7 @@ def test_the_awd_model_too(run, corpus):
         "train", "gru", "--data", "text", "--recipe", "nas-bench-nlp-ptb-laptop", "--name", "awd",
         *(word for setting in (
             "model.hidden=8", "model.embedding=6", "training.epochs=1", "training.batch=8",
-            "training.evaluation_batch=4", "training.bptt=7",
+            "training.evaluation_batch=4", "task.bptt=7",
         ) for word in ("--set", setting)), "--threads", "1",
     )  # fmt: skip
     assert done.code == 0, done.err

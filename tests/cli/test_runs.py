@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import sys
 from pathlib import Path
@@ -21,14 +22,18 @@ def two(trained) -> None:
 def test_a_list(run, two):
     lines = run("runs", "list").out.splitlines()
     assert lines[0].split() == ["name", "state", "cell", "data", "seed", "epochs", "valid", "test",
-                                "time"]  # fmt: skip
+                                "metric", "time"]  # fmt: skip
     best = RunFolder.open("runs/b").result()
     assert lines[2].split()[:9] == [
-        "b", "finished", "rnn", "text", "7", "2", "of", "2", f"{best.perplexity:.1f}",
+        "b", "finished", "rnn", "text", "7", "2", "of", "2", f"{math.exp(best.valid):.1f}",
     ]  # fmt: skip
     rows = json.loads(run("runs", "list", "runs", "--json").out)
     assert [row["name"] for row in rows] == ["a", "b"]
     assert rows[1]["valid"] == best.valid
+    assert rows[1]["value"] == math.exp(best.valid)
+    assert (rows[1]["metric"]["name"], rows[1]["metric"]["higher_is_better"]) == (
+        "perplexity", False,
+    )  # fmt: skip
 
 
 def test_what_is_no_run_is_left_out_and_said(run, two):
@@ -67,7 +72,7 @@ def test_a_run_is_shown(run, two):
         "hidden 6",
         "epochs 2",
         f"{result.parameters:,}",
-        f"valid {result.perplexity:.1f}",
+        f"valid {math.exp(result.valid):.1f}",
         "cellwright evaluate runs/a --words",
     ):
         assert part in out
@@ -76,6 +81,8 @@ def test_a_run_is_shown(run, two):
     assert max(map(len, narrow.splitlines())) <= 80
     document = json.loads(run("runs", "show", "a", "--json").out)
     assert document["result"]["valid"] == result.valid
+    assert document["value"] == math.exp(result.valid)
+    assert document["metric"]["higher_is_better"] is False
     assert [record["epoch"] for record in document["curve"]] == [1, 2]
     assert document["recipe"]["training"]["epochs"] == 2
 

@@ -19,8 +19,8 @@ SHORT = [
         "search.warmup_epochs=0",
         "search.batch=8",
         "search.evaluation_batch=4",
-        "search.bptt=9",
-        "search.model.hidden=5",
+        "task.bptt=9",
+        "model.hidden=5",
     )
     for word in ("--set", setting)
 ]
@@ -34,7 +34,7 @@ def short(run, corpus: Path):
         import torch
 
         torch.set_num_threads(1)
-        return run("search", "laptop", "--data", "text", *SHORT, *arguments)
+        return run("search", "ess-laptop", "--data", "text", *SHORT, *arguments)
 
     return short
 
@@ -42,7 +42,7 @@ def short(run, corpus: Path):
 def test_it_ends_with_the_cell_and_the_command_to_train_it(run, short) -> None:
     done = short("--name", "mine", "--seed", "4")
     assert done.code == 0
-    assert "ess on text: recipe laptop, seed 4, 1 thread" in done.out
+    assert "ess on text: recipe ess-laptop, seed 4, 1 thread" in done.out
     assert re.search(r"^ +1 +1 +intra +[\d.]+ +[\d.]+ +[\d.]+ +[\d.]+ ", done.out, re.MULTILINE)
     assert re.search(r"^ +2 +1 +inter ", done.out, re.MULTILINE)
     cell = Cell.from_json(Path("searches/mine/found.json").read_bytes())
@@ -81,19 +81,24 @@ def test_every_recipe_is_listed_without_torch(shell) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["laptopp"], 1, "unknown recipe 'laptopp'; did you mean 'laptop'"),
+        (["ess-laptopp"], 1, "unknown recipe 'ess-laptopp'; did you mean 'ess-laptop'"),
+        (["laptop"], 1, "'laptop' is a recipe for a training (cellwright train CELL --recipe"),
+        (["my.toml"], 1, "my.toml: extends: 'laptop' is a recipe for a training"),
+        (["own.toml"], 1, "own.toml is a recipe for a training"),
         (["missing.toml"], 1, "there is no recipe"),
         ([], 2, "a RECIPE is missing"),
-        (["laptop", "--search", "everything"], 1, "search.scope"),
-        (["laptop", "--set", "search.round=2"], 1, "rounds"),
-        (["laptop", "--workers", "2"], 2, "leave out --workers"),
-        (["laptop", "--data", "nowhere"], 1, "nowhere"),
-        (["laptop", "--name", "a/b"], 2, "no name for a run's folder"),
+        (["ess-laptop", "--search", "everything"], 1, "search.scope"),
+        (["ess-laptop", "--set", "search.round=2"], 1, "rounds"),
+        (["ess-laptop", "--workers", "2"], 2, "leave out --workers"),
+        (["ess-laptop", "--data", "nowhere"], 1, "nowhere"),
+        (["ess-laptop", "--name", "a/b"], 2, "no name for a run's folder"),
         (["--resume", "nothing"], 1, "there is no search nothing"),
-        (["laptop", "--resume", "x"], 2, "leave out RECIPE"),
+        (["ess-laptop", "--resume", "x"], 2, "leave out RECIPE"),
     ],
 )
 def test_what_is_wrong_is_said(run, arguments: list[str], code: int, message: str) -> None:
+    Path("my.toml").write_text('extends = "laptop"')
+    Path("own.toml").write_text("[training]\nepochs = 3\n")
     done = run("search", *arguments)
     assert done.code == code
     assert message in done.err
@@ -104,7 +109,7 @@ def test_what_is_wrong_is_said(run, arguments: list[str], code: int, message: st
 def test_on_a_terminal_there_are_bars_until_ctrl_c_and_then_it_goes_on(
     folder: Path, corpus: Path, run
 ) -> None:
-    words = ("search", "laptop", "--data", "text", *SHORT, "--set", "search.rounds=6")
+    words = ("search", "ess-laptop", "--data", "text", *SHORT, "--set", "search.rounds=6")
     with Terminal(*words, "--name", "bars") as terminal:
         terminal.read_until("whole search")
         terminal.press_ctrl_c()

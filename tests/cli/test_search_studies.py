@@ -12,13 +12,16 @@ import pytest
 from cellwright import Cell
 from cellwright.cli.search import study_progress
 from cellwright.cli.search.study_progress import SHOWN, Pace, drawn, failure_line, trial_line
+from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.metric import Metric
 from cellwright.trials.store import TrialRecord
 from cellwright.trials.study import AttemptFailed, TrialFinished, TrialStarted
 from runs.support import SETTINGS
 
 TINY = [
     "--executor", "in-process",
-    *(f"--set=child.{setting}" for setting in SETTINGS if "epochs" not in setting),
+    *(f"--set={'' if setting.startswith('task') else 'child.'}{setting}"
+      for setting in SETTINGS if "epochs" not in setting),
     *(f"--set=text.{part}=none" for part in ("train", "valid", "test")),
     "--data", "text",
 ]  # fmt: skip
@@ -150,18 +153,25 @@ def test_the_live_table_and_the_lines(capsys):
 
     pace = Pace(lambda: (Overview(2), [record(0, 5.0), record(1, 6.0)]), 8)
     pace.add(TrialStarted(2, "cafe", 2, 1))
-    Console(width=80).print(drawn(pace, nats=True))
+    Console(width=80).print(drawn(pace, PERPLEXITY))
     shown = capsys.readouterr().out
     assert "148.4" in shown
     assert "2 of 8 trials" in shown
     assert "0 failed   running: 2" in shown
     assert max(map(len, shown.splitlines())) <= 80
-    line = trial_line(finished(2, 7.0), pace, nats=True)
+    line = trial_line(finished(2, 7.0), pace, PERPLEXITY)
     assert "perplexity 1096.6" in line
     assert "best 148.4 (trial 0)" in line
-    assert "exploded" in trial_line(finished(2, None), pace, nats=True)
+    assert "exploded" in trial_line(finished(2, None), pace, PERPLEXITY)
+    accuracy = Metric(name="accuracy", form="percent")
+    better = Pace(lambda: (Overview(1), [record(0, 0.125)]), 8)
+    line = trial_line(finished(2, 0.25), better, accuracy)
+    assert "accuracy 75.00" in line
+    assert "best 87.50 (trial 0)" in line
+    Console(width=80).print(drawn(better, accuracy))
+    assert "accuracy ↑" in capsys.readouterr().out
     failed = AttemptFailed(3, "cafe", 1, "memory", "held 3 MiB\nmore", again=True)
     assert failure_line(failed) == "trial 3, attempt 1: memory: held 3 MiB; it is tried again"
     empty = Pace(lambda: (Overview(0), []), 8)
-    Console(width=80).print(drawn(empty, nats=True))
+    Console(width=80).print(drawn(empty, PERPLEXITY))
     assert "no trial has a value yet" in capsys.readouterr().out

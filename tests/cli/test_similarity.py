@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cellwright.runs.texts import vocabulary_of
 from cellwright.runs.trained import load_trained
 
 PAIRS = "w1\tw2\t7\nw3\tW1\t2.5\nw2\tw2\t10\nw5\tw3\t4\nw1\tnowhere\t3\n"
@@ -35,7 +36,8 @@ def test_the_figures_are_of_the_best_weights(run, trained, pairs):
     weight = own.model.embedding.weight.detach().double().numpy()
     unit = weight / np.linalg.norm(weight, axis=1, keepdims=True)
     chosen = [(1, 2, 7.0), (3, 1, 2.5), (2, 2, 10.0), (5, 3, 4.0)]
-    cosines = [unit[own.vocabulary[f"w{a}"]] @ unit[own.vocabulary[f"w{b}"]] for a, b, _ in chosen]
+    words = vocabulary_of(own)
+    cosines = [unit[words[f"w{a}"]] @ unit[words[f"w{b}"]] for a, b, _ in chosen]
     expected = np.corrcoef(cosines, [score for _, _, score in chosen])[0, 1]
     [found] = model["similarity"]
     assert found["set"] == "mine"

@@ -17,7 +17,6 @@ from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, InProcess
 from cellwright.trials.store import create_study, open_store
 from cellwright.trials.study import run_study
-from cellwright.trials.outcome import Outcome
 
 HELPS = ["studies", "studies list", "studies show", "studies plot", "studies export"]
 
@@ -29,7 +28,7 @@ def study(folder: Path) -> Path:
         for name, kind, trials in (("s", "local-search", 12), ("s-random", "random", 8)):
             search = method(kind, Enas(), epochs=4, seed=trials)
             run_study(store, name, search, Call("trials.evaluators:evaluate"), InProcess(),
-                      trials=trials, read_outcome=Outcome.from_json)  # fmt: skip
+                      trials=trials)  # fmt: skip
         create_study(store, "empty", {"method": "random"}, {}, target=5)
     return folder / "studies.db"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import signal
@@ -14,6 +15,7 @@ from cellwright.cell.listings.supernets import darts_supernet
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.recipes import recipe_names
 from cellwright.runs.runner import Event
+from cellwright.runs.suggestion import suggested_recipe
 from cli.conftest import SHORT
 from cli.terminal import Terminal
 from runs.support import outcome, write_corpus
@@ -29,7 +31,7 @@ def test_a_training_from_start_to_end(short):
     assert re.fullmatch(r"gru-text-laptop-\d{8}-\d{6}", path.name)
     result = RunFolder.open(path).result()
     assert result is not None
-    assert f"valid {result.perplexity:.1f}, test " in done.out
+    assert f"valid {math.exp(result.valid):.1f}, test " in done.out
     assert f"parameters  {result.parameters:,}" in done.out
     for line in ("finished", f"runs/{path.name}", f"cellwright runs plot runs/{path.name}"):
         assert line in done.out
@@ -43,20 +45,20 @@ def test_output_that_is_not_a_terminal_is_plain_lines(short):
     assert "step" not in done.out
 
 
-@pytest.mark.parametrize(("lines", "recipe"), [(60, "laptop"), (60_000, "darts-ptb-laptop")])
+@pytest.mark.parametrize(
+    ("lines", "recipe"), [(60, "laptop"), (60_000, "darts-ptb-training-laptop")]
+)
 def test_a_recipe_that_fits_the_text_is_chosen_and_named(run, lines: int, recipe: str):
-    from cellwright.cli.train import chosen_recipe
-
     write_corpus(Path("text"))
     Path("text/train.txt").write_text("some words of text here\n" * lines)
-    assert chosen_recipe("text", None, ["training.epochs=3"], None).name == recipe
+    assert suggested_recipe("text", ["training.epochs=3"]).name == recipe
 
 
 def test_without_anything_the_text_of_python_is_learned(run, monkeypatch: pytest.MonkeyPatch):
     done = run("train", "gru", *SHORT[:2], "--set", "training.batch=2000", "--set",
                "training.epochs=1", "--set", "training.evaluation_batch=500")  # fmt: skip
     assert done.code == 0, done.err
-    assert "no recipe was named: laptop fits a text of " in done.out
+    assert "no recipe was named: laptop fits data of this size" in done.out
     assert "gru on builtin: recipe laptop, seed 0, 1 thread" in done.out
 
 
@@ -182,7 +184,7 @@ def test_on_a_terminal_there_are_bars_until_ctrl_c(folder: Path, corpus: Path):
         terminal.read_until("go on: cellwright train --resume runs/bars")
         assert terminal.exit_code() == 130
     seen = terminal.seen
-    for part in (r"epoch [\d,]+ of 100,000", r"step \d+ of", r"[\d,]+ tokens/s", r"\d:\d\d left"):
+    for part in (r"epoch [\d,]+ of 100,000", r"step \d+ of", r"[\d,]+ words/s", r"\d:\d\d left"):
         assert re.search(part, seen), part
     assert RunFolder.open("runs/bars").state == "stopped"
 

@@ -6,8 +6,12 @@ import math
 
 import pytest
 
-from cellwright.cli.train_progress import WINDOW, Pace, epoch_line
+from cellwright.cli.train_progress import WINDOW, Pace, bars, epoch_line, heading
+from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.metric import Metric
 from cellwright.training.results import EpochDone, EpochRecord, StepDone
+
+F1 = Metric(name="F1", form="percent", items="sentences")
 
 
 def step(number: int, *, epoch: int = 1, steps: int = 10, loss: float = 5.0, second: float = 0.5):
@@ -23,7 +27,7 @@ def test_speed_and_time_left():
     pace = Pace(epochs=3)
     for number in range(1, 5):
         pace.add_step(step(number))
-    assert pace.tokens_per_second == 200
+    assert pace.speed == 200
     assert (pace.epoch_left, pace.run_left) == (3.0, 13.0)
     assert pace.done == pytest.approx(0.4 / 3)
     for number in range(5, 11):
@@ -33,7 +37,7 @@ def test_speed_and_time_left():
     assert (pace.epoch_left, pace.run_left) == (6.5, 13.5)
 
 
-def test_the_shown_perplexity_is_of_the_last_steps():
+def test_the_shown_loss_is_of_the_last_steps():
     pace = Pace(epochs=1)
     for number in range(1, WINDOW + 51):
         pace.add_step(step(number, steps=500, loss=9.0 if number <= 50 else 4.0))
@@ -58,7 +62,22 @@ def test_a_process_may_begin_with_the_end_of_an_epoch():
 
 
 def test_lines_of_epochs():
-    line = epoch_line(EpochDone(record(12, math.log(200), averaged=True), True))
+    line = epoch_line(EpochDone(record(12, math.log(200), averaged=True), True), PERPLEXITY)
     assert line.split() == ["12", "148.4", "200.0", "148.4", "6.0", "s", "best,", "averaged",
                             "weights"]  # fmt: skip
-    assert epoch_line(EpochDone(record(1, math.nan), False)).split()[2] == "–"
+    assert epoch_line(EpochDone(record(1, math.nan), False), PERPLEXITY).split()[2] == "–"
+    assert heading(PERPLEXITY).endswith("(perplexity, lower is better)")
+
+
+def test_of_a_metric_that_counts_right_answers_the_training_has_another_loss(capsys):
+    from rich.console import Console
+
+    done = EpochDone(record(1, 0.0825), True)
+    assert epoch_line(done, F1).split()[:4] == ["1", "5.0000", "91.75", "-400.00"]
+    assert heading(F1).endswith("(F1, higher is better; train is the loss)")
+    pace = Pace(epochs=3)
+    pace.add_epoch(done)
+    pace.add_step(step(1, epoch=2, loss=1.25))
+    Console(width=80).print(bars(pace, F1))
+    shown = capsys.readouterr().out
+    assert "200 sentences/s   loss 1.2500   best valid F1 91.75 (epoch 1)" in shown

@@ -31,18 +31,6 @@ def loss(value: float) -> str:
     return f"{value:.4f}" if math.isfinite(value) else "–"
 
 
-def perplexity(value: float) -> str:
-    """The perplexity of a loss, for people.
-
-    >>> perplexity(4.63924), perplexity(700.0), perplexity(float("nan"))
-    ('103.5', '1e+304', '–')
-    """
-    if not math.isfinite(value) or value > 709:
-        return "–"
-    found = math.exp(value)
-    return f"{found:.1f}" if found < 1e6 else f"{found:.0g}"
-
-
 def metric_document(metric: Metric) -> dict[str, Any]:
     """What losses are shown as, for programs; `value` beside a loss is what it is shown as."""
     return {**metric.model_dump(), "higher_is_better": metric.higher_is_better}

@@ -134,15 +134,3 @@ def _legend(curves: Sequence[Curve], metric: Metric, colours: Sequence[Any]) -> 
         line([], [], color=GREY, lw=1.8, label="validation, best marked"),
         line([], [], color=GREY, lw=1.1, ls=_DASHES, label="training"),
     ]
-
-
-def perplexity_height(loss: float) -> float:  # until comparisons take their metric's
-    from cellwright.tasks.language.metric import PERPLEXITY
-
-    return height(PERPLEXITY, loss)
-
-
-def perplexity_scale(axes: Any, heights: Sequence[float]) -> None:
-    from cellwright.tasks.language.metric import PERPLEXITY
-
-    scale_axis(axes, PERPLEXITY, heights)

@@ -16,7 +16,7 @@ def is_study(wanted: str | Path) -> bool:
     A file is what it extends; one that extends nothing is a study if it has a `method`.
 
     Raises:
-        RecipeError: there is none of that name, of either kind, or it is one for trainings.
+        RecipeError: there is none of that name.
     """
     return _is_study(str(wanted), None, ())
 
@@ -43,13 +43,10 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
     table = _table(path)
     if "extends" in table and path not in within:
         return _is_study(str(table["extends"]), path.parent, (*within, path))
-    of_training = isinstance(table.get("training"), dict)
-    if of_training and not {"method", "search"} & table.keys():
-        raise _of_training(wanted, within)
     if table:
         return "method" in table
-    if wanted in recipe_names():
-        raise _of_training(wanted, within)
+    if wanted in recipe_names():  # what it is instead is told by who reads it
+        return False
     if beside is None and path.suffix != ".toml":
         known = sorted([*one_shot, *studies])
         hint = did_you_mean(wanted, known) or f"; there are {', '.join(known)}"
@@ -57,16 +54,6 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
             f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)"
         )
     return False
-
-
-def _of_training(wanted: str, within: tuple[Path, ...]) -> RecipeError:
-    file = str(within[0]) if within else wanted
-    because = f", since it extends {shown(wanted)}" if within else ""
-    return RecipeError(
-        f"{shown(file)} is a recipe for a training, not for a search{because}: "
-        f"cellwright train CELL --recipe {file}; 'cellwright search --list-recipes' has those "
-        "for searches"
-    )
 
 
 def _table(path: Path) -> dict[str, Any]:
