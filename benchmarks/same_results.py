@@ -174,7 +174,7 @@ DROPPED = {
     *("seconds", "retraining_seconds", "tokens_per_second", "peak_memory", "cost", "begun_at"),
     *("asked_at", "started_at", "ended_at", "created", "versions", "format", "path", "folder"),
     *("id", "run", "cell_id", "graph", "source", "notes", "data", "recipe"),
-    *("told", "attempt", "failures", "losses", "error"),
+    *("told", "attempt", "failures", "losses", "error", "threads"),
 }
 """Keys of figures that are no results: times, memory, ids, dates, paths, versions, and the order in
 which workers ended. What cells are is an item of its own, and so are their ids."""
@@ -470,7 +470,8 @@ def of_study(place: Place, name: str) -> Items:
 def of_comparison(place: Place, name: str) -> Items:
     """The figures, and the weights of each training."""
     results = read_json(place.path(name, "results.json"))
-    means = [f"{cell['label']} {cell['valid_perplexity']['mean']!r}" for cell in results["cells"]]
+    valid = "valid" if "metric" in results else "valid_perplexity"
+    means = [f"{cell['label']} {cell[valid]['mean']!r}" for cell in results["cells"]]
     yield "figures", of_figures(results, ", ".join(means))
     yield "cell ids", of_ids({cell["label"]: cell["id"] for cell in results["cells"]})
     cells = sorted(place.path(name, "cells").glob("*.json"))
