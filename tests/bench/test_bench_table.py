@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import random
+import zlib
 
 import numpy as np
 import pytest
@@ -28,6 +29,7 @@ from cellwright.bench import (
 from cellwright.bench.columns import Texts
 from cellwright.cell import Cell, Node
 from cellwright.cell.zoo import zoo
+from cellwright.tasks.language.metric import PERPLEXITY
 
 
 @pytest.fixture
@@ -308,3 +310,30 @@ def test_the_header_is_readable_without_this_package(toy, tmp_path):
         assert header["format"] == "cellwright-bench/2"
         assert header["table"]["corpus"] == "hand-made"
         assert file.get_tensor("valid").tolist()[:3] == [6.0, 5.0, 6.1]
+
+
+def test_a_file_of_an_earlier_version_is_read(toy, tmp_path):
+    """It knew no tasks: its losses are those of language models, and the header named them."""
+    from safetensors import safe_open
+    from safetensors.numpy import save_file
+
+    path = save(toy, tmp_path / "toy.bench")
+    with safe_open(path, "numpy") as file:
+        header = json.loads(file.metadata()["cellwright-bench"])
+        columns = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    before = {name: header["table"][name] for name in ("title", "corpus", "settings")}
+    before["metric"] = "log perplexity"
+    crc = zlib.crc32(json.dumps(before, sort_keys=True).encode())
+    about = {
+        "format": "cellwright-bench/1",
+        "table": before,
+        "checksums": {**header["checksums"], "": crc},
+    }
+    save_file(columns, path, {"cellwright-bench": json.dumps(about, sort_keys=True)})
+    found = load(path)
+    assert (found.kind, found.metric) == ("language", PERPLEXITY)
+    assert same(found, toy)
+    about["table"] = {**before, "title": "another"}
+    save_file(columns, path, {"cellwright-bench": json.dumps(about, sort_keys=True)})
+    with pytest.raises(BenchError, match="is damaged: its contents are not those"):
+        load(path)

@@ -66,7 +66,7 @@ class Outcome:
         return {
             "value": _finite(self.value),
             "status": self.status,
-            "cost": float(self.cost),
+            "cost": float(self.cost) if math.isfinite(self.cost) else 0.0,
             "curve": _finite(self.curve),
         }
 
@@ -128,22 +128,29 @@ def _number(name: str, value: Any) -> float:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise OutcomeError(f"an outcome's {name} is a number, not {shown(value)}")
-    return float(value) if math.isfinite(value) else math.nan
+    try:
+        return float(value) if math.isfinite(value) else math.nan
+    except OverflowError:  # a whole number with more digits than a float has room for
+        raise OutcomeError(f"an outcome's {name} is too large: {shown(value)}") from None
 
 
 def _count(name: str, value: Any) -> int | None:
     number = _number(name, value)
     if math.isnan(number):
         return None
-    if not 0 <= number < 2**63:
+    if not (0 <= number < 2**63 and number.is_integer()):
         raise OutcomeError(f"an outcome's {name} is a count, not {shown(value)}")
-    return int(number)
+    return int(value)
 
 
 def _finite(value: Any) -> Any:
     """The same as JSON values, with None for numbers that are not finite."""
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): _finite(item) for key, item in value.items()}
-    return [_finite(item) for item in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    raise OutcomeError(f"an outcome has JSON values, and {shown(value)} is none")

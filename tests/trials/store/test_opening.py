@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import sys
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Engine, create_engine, inspect, text
 
+from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.metric import LOSS, Metric
 from cellwright.trials.store import (
     Store,
     StoreError,
@@ -25,6 +28,7 @@ from cellwright.trials.store import (
 from cellwright.trials.store import migrations as steps
 from cellwright.trials.store.connect import parse
 from cellwright.trials.store.tables import metadata
+from cellwright.trials.task_label import TaskLabel
 from trials.store.helpers import claims, led_study
 
 VERSION_1 = Path(__file__).parent / "version1.sql"
@@ -49,6 +53,26 @@ def test_studies_are_made_found_and_removed(store: Store):
     assert not has_study(store, "second")
     with pytest.raises(StoreError, match="no study 'zzz'; it has first"):
         delete_study(store, "zzz")
+
+
+def test_what_a_study_learns_is_kept(place: str):
+    f1 = Metric(name="F1", form="percent", unit="", items="sentences")
+    label = TaskLabel("my_tasks.names:task", f1)
+    with open_store(place) as store:
+        made = create_study(store, "names", {}, {}, task=label)
+        create_study(store, "something", {}, {})
+        assert made.task == label
+    with open_store(place) as store:
+        found = find_study(store, "names")
+        assert (found.task, found.metric) == (label, f1)
+        assert found.metric.higher_is_better
+        assert [study.metric for study in list_studies(store)] == [f1, LOSS]
+
+
+@pytest.mark.parametrize("text", [None, "", "null", "[]", "{", "3", '{"kind": "x"}',
+    '{"kind": "x", "metric": {"name": "F1", "form": "of a later version"}}'])  # fmt: skip
+def test_what_a_study_learns_that_nobody_knows_is_not_shown(text: str | None):
+    assert TaskLabel.from_json(text) is None
 
 
 def test_a_study_that_somebody_works_on_is_not_removed(store: Store):
@@ -137,6 +161,38 @@ def test_a_store_of_version_1_opens_with_what_it_has(old: Path):
     assert (finished.value, finished.status, finished.state) == (4.5, "ok", "finished")
     assert waiting.state == "waiting"
     assert version(old) == len(steps.MIGRATIONS)
+
+
+def test_a_study_of_version_1_goes_on_with_what_it_evaluates(place: str, monkeypatch):
+    """Only what cellwright itself evaluated is known to be language; others' stays as it is."""
+    evaluation = {
+        "function": "cellwright.run.trials:train_trial",
+        "arguments": {"recipe": {"data": "ptb", "training": {"bptt": 7}}, "text": {"train": 9}},
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(steps, "MIGRATIONS", steps.MIGRATIONS[:1])
+        open_store(place).close()
+    columns = "name, created_at, search, evaluation, asked, told, exhausted"
+    row = text(f"INSERT INTO cellwright_studies ({columns}) VALUES (:n, 1.0, '{{}}', :e, 0, 0, 0)")
+    with engine(place).begin() as connection:
+        connection.execute(row, {"n": "ours", "e": json.dumps(evaluation)})
+        connection.execute(row, {"n": "theirs", "e": '{"function": "m:f"}'})
+    for _ in range(2):  # the second time nothing is left to do
+        with open_store(place) as store:
+            ours, theirs = find_study(store, "ours"), find_study(store, "theirs")
+        assert ours.task == TaskLabel("language", PERPLEXITY)
+        assert ours.evaluation == {
+            "function": "cellwright.trials.evaluator:train_trial",
+            "arguments": {
+                "recipe": {
+                    "task": {"kind": "language", "data": "ptb", "folder": None, "bptt": 7},
+                    "training": {},
+                },
+                "most": {"train": 9},
+            },
+        }
+        assert (theirs.task, theirs.metric) == (None, LOSS)
+        assert theirs.evaluation == {"function": "m:f"}
 
 
 def test_a_later_step_is_taken_by_an_old_store(old: Path, monkeypatch: pytest.MonkeyPatch):

@@ -17,6 +17,7 @@ from sqlalchemy import select
 from cellwright.search.blackbox.ask_tell import Method, run
 from cellwright.search.blackbox.methods import method, restore
 from cellwright.spaces import Enas
+from cellwright.tasks.metric import Metric
 from cellwright.trials.executors import Call, Executor, InProcess, Limits, LocalProcesses
 from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import (
@@ -42,6 +43,7 @@ from cellwright.trials.study import (
     TrialStarted,
     run_study,
 )
+from cellwright.trials.task_label import TaskLabel
 from cellwright.trials.trial import Trial
 from trials.evaluators import evaluate
 from trials.store.helpers import set_driver
@@ -123,6 +125,14 @@ def test_a_study_is_the_search_that_a_plain_loop_makes(store: Store):
     log = store.read(lambda connection: read_log(connection, kept_study.id))
     state = {**kept_study.search, "trials": log.trials, "outcomes": log.outcomes}
     assert restore(state, SPACE).state() == reference.state()
+
+
+def test_what_the_trials_learn_is_kept(store: Store):
+    label = TaskLabel("my_tasks:names", Metric.model_validate({"name": "F1", "form": "percent"}))
+    study(store, evolution(), InProcess(), 2, task=label)
+    study(store, evolution(), InProcess(), 3, task=label)
+    found = find_study(store, "s")
+    assert (found.task, found.metric.name) == (label, "F1")
 
 
 def test_measures_are_kept(store: Store):
