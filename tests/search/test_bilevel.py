@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from cellwright.search.gradient.bilevel import (
-    Gradients,
     Step,
     first_order,
     of_weights,
     second_order,
 )
+from cellwright.training.gradients import Gradients
 
 SEEDS = range(5)
 

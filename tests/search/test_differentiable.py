@@ -16,12 +16,12 @@ from cellwright.base.seeds import seeded
 from cellwright.cell.listings import DartsListing, EssListing, ess
 from cellwright.engine import Recurrent
 from cellwright.models.language_model import TextBatch
-from cellwright.search.gradient.bilevel import Gradients
 from cellwright.search.gradient.derive import copy_weights, derive
 from cellwright.search.gradient.reading import Reading
 from cellwright.search.gradient.records import SearchEpoch, SearchStep
 from cellwright.search.gradient.search import DifferentiableSearch
 from cellwright.search.gradient.watching import watch
+from cellwright.training.gradients import Gradients
 
 
 def variables(of: DifferentiableSearch) -> dict[str, Tensor]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from cellwright.training.gradients import Gradients
 from cellwright.training.settings import TrainingSettings
 
 
@@ -27,20 +28,21 @@ def make_optimizer(
 def descend(
     optimizer: torch.optim.Optimizer,
     parameters: Sequence[Tensor],
-    gradients: Sequence[Tensor | None],
+    gradients: Gradients,
     *,
     rate: float,
-    share: float = 1.0,
+    clip: float | None = None,
 ) -> None:
-    """One step with these gradients, each multiplied by `share`.
+    """One step with these gradients, whose norm is made `clip` where it is larger.
 
     A parameter without gradient does not move, not even by weight decay. The gradients are used up.
     """
-    there = [gradient for gradient in gradients if gradient is not None]
+    share = gradients.share(clip)
+    there = [value for value in gradients.values if value is not None]
     if share != 1 and there:
         torch._foreach_mul_(there, share)
-    for parameter, gradient in zip(parameters, gradients, strict=True):
-        parameter.grad = gradient
+    for parameter, value in zip(parameters, gradients.values, strict=True):
+        parameter.grad = value
     for group in optimizer.param_groups:
         group["lr"] = rate
     optimizer.step()

@@ -6,11 +6,10 @@ Read `Loop.run`, then `Training` from top to bottom.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from cellwright.base.memory import peak_memory
@@ -19,7 +18,7 @@ from cellwright.cell import Cell
 from cellwright.models.cell_model import Carried, detached
 from cellwright.tasks.task import Score, Task
 from cellwright.training.averaging import Average, should_average
-from cellwright.training.clipping import gradient_norm, share_within
+from cellwright.training.gradients import gradients_of
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.results import EpochDone, EpochRecord, Result, StepDone, best_of
@@ -77,6 +76,8 @@ class Training(Loop[StepDone, EpochDone]):
     def _prepare_epoch(self) -> int:
         epoch, size = len(self._curve), self.settings.batch
         self._batches = self.task.batches("train", size, self.seed, epoch)
+        if not self._step:
+            self._carried = self.model.begin(self._batches[0])
         return len(self._batches)
 
     def _take_step(self) -> StepDone:
@@ -87,12 +88,11 @@ class Training(Loop[StepDone, EpochDone]):
         self.model.train()
         with seeded(self.seed, "dropout", epoch, self._step):
             loss = self.model.loss(batch, self._carried)
-        mean, gradients = float(loss.mean.detach()), self._gradients(loss.mean + loss.penalty)
-        norm = gradient_norm([gradient for gradient in gradients if gradient is not None])
-        self._status = self._verdict(mean, norm)
+        mean = float(loss.mean.detach())
+        gradients = gradients_of(loss.mean + loss.penalty, self._weights)
+        self._status = self._verdict(mean, gradients.norm)
         if self._status == "running":
-            share = share_within(norm, settings.clip)
-            descend(self._optimizer, self._weights, gradients, rate=rate, share=share)
+            descend(self._optimizer, self._weights, gradients, rate=rate, clip=settings.clip)
             if self._average is not None:
                 self._average.update(self.model)
         self._carried = detached(loss.carried)
@@ -104,9 +104,6 @@ class Training(Loop[StepDone, EpochDone]):
             epoch + 1, self._step, len(self._batches), batch.size, mean, rate, batch.size / taken,
             self._seconds + taken,
         )  # fmt: skip
-
-    def _gradients(self, loss: Tensor) -> Sequence[Tensor | None]:
-        return torch.autograd.grad(loss, self._weights, allow_unused=True)
 
     def _close_epoch(self) -> EpochDone:
         """Measure, keep the point of the curve, and decide how to go on."""
@@ -180,7 +177,7 @@ class Training(Loop[StepDone, EpochDone]):
         return {
             "curve": [record.to_json() for record in self._curve],
             "losses": self._losses,
-            "words": self._items,
+            "words": self._items,  # under the name that the first checkpoints had for them
             "averaged_steps": None if self._average is None else self._average.steps,
         }
 

@@ -19,22 +19,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from cellwright.training.clipping import gradient_norm, share_within
+from cellwright.training.gradients import Gradients, gradients_of
 
 Loss = Callable[[], Tensor]
-
-
-class Gradients(NamedTuple):
-    """A loss, its gradient by each parameter (None where it has none), and the gradient's norm."""
-
-    loss: float
-    values: list[Tensor | None]
-    norm: float
 
 
 @dataclass(frozen=True)
@@ -57,7 +48,7 @@ class Step:
 def first_order(valid: Loss, weights: Sequence[Tensor], variables: Sequence[Tensor]) -> Gradients:
     """∇α L_valid(w, α). Gradients of the weights, most of the work otherwise, are not made."""
     with _constant(weights):
-        return _gradients(valid(), variables)
+        return gradients_of(valid(), variables)
 
 
 def second_order(
@@ -69,55 +60,38 @@ def second_order(
     as well before it enters the second term. A weight without gradient stays where it is. The
     weights are the same afterwards, bit for bit.
     """
-    down = _gradients(train(), weights)
-    share = _share(down, step.clip)
+    down = gradients_of(train(), weights)
+    share = down.share(step.clip)
     moves = [
         None if g is None else -step.rate * (share * g + step.weight_decay * w.detach())
         for g, w in zip(down.values, weights, strict=True)
     ]
     with _moved(weights, moves):
-        both = _gradients(valid(), [*weights, *variables])
-    ahead = _with_norm(both.loss, both.values[: len(weights)])
+        both = gradients_of(valid(), [*weights, *variables])
+    ahead = Gradients.of(both.loss, both.values[: len(weights)])
     direct = both.values[len(weights) :]
     if ahead.norm == 0:  # nothing to gain from other weights
-        return _with_norm(both.loss, direct)
-    v_share = _share(ahead, step.clip)
+        return Gradients.of(both.loss, direct)
+    v_share = ahead.share(step.clip)
     epsilon = step.radius / (v_share * ahead.norm)
     sides = []
     for sign in (1, -1):
         away = [None if v is None else sign * epsilon * v_share * v for v in ahead.values]
         with _moved(weights, away), _constant(weights):
-            sides.append(_gradients(train(), variables).values)
+            sides.append(gradients_of(train(), variables).values)
     found: list[Tensor | None] = []
     for now, plus, minus in zip(direct, *sides, strict=True):
         indirect = None
         if plus is not None and minus is not None:
             indirect = (plus - minus) * (-step.rate * share / (2 * epsilon))
         found.append(indirect if now is None else now if indirect is None else now + indirect)
-    return _with_norm(both.loss, found)
+    return Gradients.of(both.loss, found)
 
 
 def of_weights(train: Loss, weights: Sequence[Tensor], variables: Sequence[Tensor]) -> Gradients:
     """∇w L_train(w, α)."""
     with _constant(variables):
-        return _gradients(train(), weights)
-
-
-def _gradients(loss: Tensor, parameters: Sequence[Tensor]) -> Gradients:
-    if not loss.requires_grad:  # it depends on none of them
-        return Gradients(float(loss), [None] * len(parameters), 0.0)
-    values = torch.autograd.grad(loss, list(parameters), allow_unused=True)
-    return _with_norm(float(loss.detach()), values)
-
-
-def _with_norm(loss: float, values: Sequence[Tensor | None]) -> Gradients:
-    there = [value for value in values if value is not None]
-    return Gradients(loss, list(values), gradient_norm(there))
-
-
-def _share(gradients: Gradients, clip: float | None) -> float:
-    """What a gradient is multiplied by to be no longer than `clip`."""
-    return share_within(gradients.norm, clip)
+        return gradients_of(train(), weights)
 
 
 @contextmanager

@@ -17,13 +17,7 @@ from cellwright.base.seeds import seeded
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import AnyBatch, Carried
 from cellwright.search.gradient.architecture import Architecture
-from cellwright.search.gradient.bilevel import (
-    Gradients,
-    Step,
-    first_order,
-    of_weights,
-    second_order,
-)
+from cellwright.search.gradient.bilevel import Step, first_order, of_weights, second_order
 from cellwright.search.gradient.reading import Reading
 from cellwright.search.gradient.records import SearchEpoch, SearchResult, SearchStep, lowered
 from cellwright.search.gradient.rounds import Phase, converged, next_phase
@@ -31,7 +25,7 @@ from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.gradient.stages import make_optimizers, make_stage, searched_supernet
 from cellwright.search.gradient.watching import watch
 from cellwright.tasks.task import Task
-from cellwright.training.clipping import share_within
+from cellwright.training.gradients import Gradients
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.snapshots import (
@@ -83,9 +77,9 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         with seeded(seed, "architecture"):
             start = settings.architecture_start
             self.variables = Architecture(self.supernet, settings.softmax, start=start)
-        self._weights = dict(self.model.named_parameters())
+        self._weights = list(self.model.parameters())
         self._optimizers = {
-            WEIGHTS: make_optimizer(self.model.parameters(), settings),
+            WEIGHTS: make_optimizer(self._weights, settings),
             **make_optimizers(self.variables, self.supernet, settings),
         }
         self._records: list[SearchEpoch] = []
@@ -113,6 +107,8 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
     def _prepare_epoch(self) -> int:
         epoch, size = len(self._records), self.settings.batch
         self._batches = self._first.batches("train", size, self.seed, epoch)
+        if not self._step:
+            self._carried[WEIGHTS] = self._stage.model.begin(self._batches[0])
         return len(self._batches)
 
     def _take_step(self) -> SearchStep:
@@ -122,11 +118,10 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         rate = batch.rate(settings.rate(epoch))
         train = self._reading(WEIGHTS, batch, epoch)
         architecture = self._learn_architecture(train, rate, epoch) if phase.learns else None
-        weights = list(self._weights.values())
-        gradients = of_weights(train, weights, list(self.variables.parameters()))
+        gradients = of_weights(train, self._weights, list(self.variables.parameters()))
         if self._is_healthy(train.loss, gradients):
-            share = share_within(gradients.norm, settings.clip)
-            descend(self._optimizers[WEIGHTS], weights, gradients.values, rate=rate, share=share)
+            optimizer = self._optimizers[WEIGHTS]
+            descend(optimizer, self._weights, gradients, rate=rate, clip=settings.clip)
         self._take(WEIGHTS, train)
         self._step += 1
         taken = self._lately
@@ -145,7 +140,7 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         if place == 0:  # the data from its beginning
             self._carried[ARCHITECTURE] = self._stage.model.begin(self._second[0])
         valid = self._reading(ARCHITECTURE, self._second[place], epoch)
-        group, weights = self._stage.phase.group, list(self._weights.values())
+        group, weights = self._stage.phase.group, self._weights
         variables = list(self.variables.group(group).parameters())
         if self.settings.second_order:
             ahead = Step(rate, self.settings.weight_decay, self.settings.clip)
@@ -154,7 +149,7 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
             gradients = first_order(valid, weights, variables)
         if self._is_healthy(valid.loss, gradients):
             rate = self.settings.architecture_rate(group)
-            descend(self._optimizers[group], variables, gradients.values, rate=rate)
+            descend(self._optimizers[group], variables, gradients, rate=rate)
         self._take(ARCHITECTURE, valid)
         self._position += 1
         return valid.loss
@@ -227,13 +222,13 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
             theta=_numbers(self.variables.theta()),
             records=tuple(self._records),
             seconds=self._seconds,
-            parameters=sum(weight.numel() for weight in self._weights.values()),
+            parameters=sum(weight.numel() for weight in self._weights),
             peak_memory=peak_memory(),
         )
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of all weights of the supernet's model."""
-        return {name: weight.detach().clone() for name, weight in self._weights.items()}
+        return {name: t.detach().clone() for name, t in self.model.state_dict().items()}
 
     # -- stopping and going on -------------------------------------------------------------
 
@@ -243,8 +238,8 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
             for name, optimizer in self._optimizers.items()
         }
         carried = {f"carried.{name}": carried_tensors(c) for name, c in self._carried.items()}
-        variables = self.variables.state_dict()
-        return {"weights": self._weights, "variables": variables, **optimizers, **carried}
+        learned = {"weights": self.model.state_dict(), "variables": self.variables.state_dict()}
+        return {**learned, **optimizers, **carried}
 
     def _state(self) -> dict[str, Any]:
         return {
@@ -254,9 +249,7 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         }
 
     def _restore(self, tensors: Parts, state: Mapping[str, Any]) -> None:
-        with torch.no_grad():
-            for name, saved in tensors["weights"].items():
-                self._weights[name].copy_(saved)
+        self.model.load_state_dict(tensors["weights"])
         self.variables.load_state_dict(tensors["variables"])
         for name, optimizer in self._optimizers.items():
             restore_optimizer(optimizer, tensors[f"optimizer.{name}"])
@@ -271,8 +264,8 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
     # -- small parts -----------------------------------------------------------------------
 
     def _mean(self, what: str) -> float:
-        losses, words = self._totals[what]
-        return losses / words
+        losses, items = self._totals[what]
+        return losses / items
 
 
 def _numbers(theta: dict[str, Tensor]) -> dict[str, tuple[float, ...]]:

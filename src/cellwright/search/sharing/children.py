@@ -72,8 +72,8 @@ class Children:
         return self._model.around(child_cell(listing, norm=self._norm), self._bank)
 
     def weights(self) -> dict[str, Tensor]:
-        """All shared weights."""
-        return dict(self._model.named_parameters())
+        """All shared weights, those of the bank and those of what stands around the cells."""
+        return self._model.state_dict(keep_vars=True)
 
 
 def _all_pairs(space: Enas) -> list[EnasListing]:

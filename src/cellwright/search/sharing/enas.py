@@ -21,7 +21,6 @@ from cellwright.base.seeds import seed_for, seeded
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
 from cellwright.models.cell_model import detached
-from cellwright.search.gradient.bilevel import of_weights
 from cellwright.search.sharing.children import Children, uniform_listing
 from cellwright.search.sharing.controller import Controller, moved_baseline, policy_loss
 from cellwright.search.sharing.records import Part, SharingEpoch, SharingResult, SharingStep
@@ -30,7 +29,7 @@ from cellwright.search.sharing.settings import SharingSettings
 from cellwright.search.sharing.validation import Validation
 from cellwright.spaces.space import pick
 from cellwright.tasks.task import Task
-from cellwright.training.clipping import share_within
+from cellwright.training.gradients import gradients_of
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.snapshots import (
@@ -67,8 +66,8 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         with seeded(seed, "weights"):
             self.children = Children(task, model, self._space, backend, norm=settings.norm)
         self._validation = Validation(task, settings, self.children)
-        self._weights = self.children.weights()
-        self._optimizer = make_optimizer(self.children.model.parameters(), settings)
+        self._weights = list(self.children.model.parameters())
+        self._optimizer = make_optimizer(self._weights, settings)
         self.controller: Controller | None = None
         if settings.kind == "enas":
             self._make_controller()
@@ -106,6 +105,8 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
     def _prepare_epoch(self) -> int:
         epoch, size = len(self._records), self.settings.batch
         self._batches = self.task.batches("train", size, self.seed, epoch)
+        if not self._step:
+            self._carried = self.children.model.begin(self._batches[0])
         return len(self._batches) + self.settings.controller_steps
 
     def _take_step(self) -> SharingStep:
@@ -129,12 +130,10 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         child.train()
         with seeded(self.seed, "dropout", epoch, self._step):
             loss = child.loss(batch, self._carried)
-        weights = list(self._weights.values())
-        gradients = of_weights(lambda: loss.mean + loss.penalty, weights, ())
+        gradients = gradients_of(loss.mean + loss.penalty, self._weights)
         mean = float(loss.mean.detach())
         if self._is_healthy(mean, gradients.norm):
-            share = share_within(gradients.norm, settings.clip)
-            descend(self._optimizer, weights, gradients.values, rate=rate, share=share)
+            descend(self._optimizer, self._weights, gradients, rate=rate, clip=settings.clip)
             self._carried = detached(loss.carried)
             self._sums["losses"] += mean * batch.size
             self._counts["words"] += batch.size
@@ -177,9 +176,9 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         full = [r + settings.entropy_weight * h for r, h in zip(rewards, entropies, strict=True)]
         mean = sum(full) / len(full)
         baseline = mean if self._baseline is None else self._baseline
-        gradients = of_weights(lambda: policy_loss(samples, full, baseline), self._policy, ())
+        gradients = gradients_of(policy_loss(samples, full, baseline), self._policy)
         rate = settings.controller_rate
-        descend(self._policy_optimizer, self._policy, gradients.values, rate=rate)
+        descend(self._policy_optimizer, self._policy, gradients, rate=rate)
         self._baseline = moved_baseline(self._baseline, mean, settings.baseline_decay)
         self._sums["rewards"] += sum(rewards)
         self._sums["entropies"] += sum(entropies)
@@ -264,19 +263,19 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
             candidates=tuple(self._selection.candidates),
             records=tuple(self._records),
             seconds=self._seconds,
-            parameters=sum(weight.numel() for weight in self._weights.values()),
+            parameters=sum(weight.numel() for weight in self._weights),
             peak_memory=peak_memory(),
         )
 
     def weights(self) -> dict[str, Tensor]:
         """A copy of all shared weights."""
-        return {name: weight.detach().clone() for name, weight in self._weights.items()}
+        return {name: weight.detach().clone() for name, weight in self.children.weights().items()}
 
     # -- stopping and going on -------------------------------------------------------------
 
     def _tensors(self) -> Mapping[str, Mapping[str, Tensor]]:
         parts: dict[str, Mapping[str, Tensor]] = {
-            "weights": self._weights,
+            "weights": self.children.weights(),
             "optimizer.weights": optimizer_tensors(self._optimizer),
             "carried": carried_tensors(self._carried),
         }
@@ -296,9 +295,7 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         }
 
     def _restore(self, tensors: Parts, state: Mapping[str, Any]) -> None:
-        with torch.no_grad():
-            for name, saved in tensors["weights"].items():
-                self._weights[name].copy_(saved)
+        self.children.model.load_state_dict(tensors["weights"])
         restore_optimizer(self._optimizer, tensors["optimizer.weights"])
         if self.controller is not None:
             self.controller.load_state_dict(tensors["controller"])
