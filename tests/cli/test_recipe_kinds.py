@@ -1,0 +1,46 @@
+"""Recipes of one kind given to the command for another are refused, and nothing is begun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+FILES = {
+    "training": '[model]\nkind = "one-layer"\n[training]\nepochs = 2\n',
+    "search": '[model]\nkind = "one-layer"\n[search]\nkind = "darts"\n',
+    "study": 'trials = 3\n[space]\nkind = "enas"\n[method]\nkind = "random"\n',
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted", "says"),
+    [
+        ("search", "laptop", "'laptop' is a recipe for a training"),
+        ("search", "training.toml", "is a recipe for a training (cellwright train CELL"),
+        ("search", "longer.toml", "longer.toml is a recipe for a training (cellwright train CELL"),
+        ("train", "ess-ptb", "'ess-ptb' is a recipe for a one-shot search (cellwright search ess"),
+        ("train", "fenas-ptb", "did you mean 'fenas-ptb-training'?"),
+        ("train", "search.toml", "is a recipe for a one-shot search (cellwright search search.t"),
+        ("train", "study.toml", "is a recipe for a study (cellwright search study.toml), not for"),
+        ("compare", "ess-ptb", "'ess-ptb' is a recipe for a one-shot search"),
+        ("bench build", "study.toml", "is a recipe for a study"),
+    ],
+)
+def test_recipes_of_another_kind(run, folder: Path, command: str, wanted: str, says: str):
+    for name, text in FILES.items():
+        (folder / f"{name}.toml").write_text(text)
+    (folder / "longer.toml").write_text('extends = "training.toml"\n')
+    before = sorted(folder.iterdir())
+    arguments = {
+        "search": ["search", wanted],
+        "train": ["train", "gru", "--recipe", wanted],
+        "compare": ["compare", "gru", "--recipe", wanted, "-o", "compared"],
+        "bench build": ["bench", "build", "--recipe", wanted, "-o", "mine.bench"],
+    }[command]
+    outcome = run(*arguments)
+    assert outcome.code != 0
+    assert "is a recipe for a" in outcome.err
+    assert says in outcome.err
+    assert outcome.err.strip().count("\n") == 0
+    assert sorted(folder.iterdir()) == before
