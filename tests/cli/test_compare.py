@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from cellwright.cli import compare_progress
 from cellwright.cli.compare_progress import Progress, bars
 from cellwright.compare.running import Event
 from cellwright.tasks.metric import Metric
 from cli.conftest import SHORT
+from compare.figures import plan_of, standing
 
 
 def test_a_comparison_from_start_to_end(run, corpus: Path):
@@ -95,6 +97,22 @@ def test_the_time_left_is_shared_by_the_workers():
 def test_a_cluster_that_is_starting_has_no_workers_yet():
     progress = Progress(2, 10, 0, {("a", 0): 100.0})
     assert progress.left == pytest.approx(100.0)
+
+
+def test_where_there_are_no_bars_an_epoch_has_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+):
+    monkeypatch.setattr(compare_progress, "QUIET_SECONDS", 0.0)
+    f1 = Metric.model_validate({"name": "F1", "form": "percent"})
+    plan = plan_of(standing("a", []), metric=f1, folder=tmp_path, seeds=1)
+    with compare_progress.shown(plan, 1) as watch:
+        watch(Event("a", 0, "begun"))
+        for epoch, part, valid in ((1, 0.5, None), (1, 1.0, 0.2), (2, 0.3, 0.2), (2, 0.6, 0.2)):
+            values = {"epoch": epoch, "part": part, "seconds": 1.0, "valid": valid, "best": valid}
+            watch(Event("a", 0, "moved", values))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1
+    assert lines[0].startswith("a seed 0  valid   80.00  epoch 1 of 2")
 
 
 def test_bars_show_the_metric():

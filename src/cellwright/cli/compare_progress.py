@@ -40,10 +40,15 @@ class Going:
     seconds: float = 0.0
     """Of training, in earlier processes too."""
     epoch: int = 0
+    ended: int = 0
+    """How many epochs have ended."""
     valid: float | None = None
-    """The loss of the last epoch that ended, as far as any has."""
+    """The loss of the last of them."""
     best: float | None = None
     line: float = field(default_factory=time.monotonic)
+    """When it last had a line."""
+    said: int = 0
+    """The epoch that this was about."""
 
     @property
     def whole(self) -> float | None:
@@ -76,6 +81,7 @@ class Progress:
         elif event.kind == "moved":
             here = self.going[key]
             here.epoch, here.seconds = values["epoch"], values["seconds"]
+            here.ended = here.epoch if values["part"] == 1 else here.epoch - 1
             here.done = (values["epoch"] - 1 + values["part"]) / self.epochs
             here.valid, here.best = values["valid"], values["best"]
         else:
@@ -152,11 +158,12 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
             line(key, printable(f"failed: {why}  {then}"))
         elif event.kind == "moved" and not console.is_terminal:
             going = progress.going[key]
-            if going.valid is not None and time.monotonic() - going.line >= QUIET_SECONDS:
-                going.line = time.monotonic()
+            quiet = time.monotonic() - going.line >= QUIET_SECONDS
+            if quiet and going.valid is not None and going.ended > going.said:
+                going.line, going.said = time.monotonic(), going.ended
                 valid = f"valid {metric.shown(going.valid):>7}"
                 left = f"{clock(progress.left)} left in all"
-                line(key, f"{valid}  epoch {going.epoch:,} of {progress.epochs:,}  {left}")
+                line(key, f"{valid}  epoch {going.ended:,} of {progress.epochs:,}  {left}")
 
     with live if console.is_terminal else nullcontext():
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from cellwright.base.errors import refused
-from cellwright.base.files import write_whole
+from cellwright.base.files import remove, write_whole
 from cellwright.compare.plan import Plan
 from cellwright.runs.errors import RunError
 
@@ -59,7 +59,7 @@ def write_failures(plan: Plan, failures: Sequence[Failure]) -> None:
         text = json.dumps([asdict(failure) for failure in failures], indent=2)
         write_whole(path, text.encode() + b"\n")
     else:
-        path.unlink(missing_ok=True)
+        remove(path)
 
 
 def refuse_failures(failures: Sequence[Failure]) -> None:

@@ -1,6 +1,6 @@
 """Executors: where trials run. In this process, in local processes, or on a Ray cluster.
 
-May import `cell/` only, so that a worker starts fast.
+May import `base/` only, so that a worker starts fast.
 """
 
 from cellwright.trials.executors.executor import (
