@@ -16,6 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from cellwright.base.errors import FileError
+from cellwright.base.zip_files import (
+    STARTS,
+    Bounds,
+    open_zip,
+    points_outside,
+    read_bounded,
+    read_member,
+    visible_members,
+)
 from cellwright.bench.errors import BenchError
 
 MOST_BYTES = 512 * 2**20
@@ -30,7 +40,6 @@ MOST_DOCUMENTS = 500_000
 
 ENDING = ".json"
 
-_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _SPACE = re.compile(r"[ \t\r\n]*")
 
 
@@ -88,60 +97,43 @@ def _folder(folder: Path) -> Iterator[Document]:
 def _file(path: Path, label: str) -> Iterator[Document]:
     with path.open("rb") as stream:
         start = stream.read(4)
-        if start in _ZIP_MAGIC or path.suffix.lower() == ".zip":
+        if start in STARTS or path.suffix.lower() == ".zip":
             yield from _zip(stream, label)
-        else:
-            yield from _values(label, start + _bounded(stream, label, MOST_BYTES))
-
-
-def _zip(stream: IO[bytes], label: str) -> Iterator[Document]:
-    try:
-        archive = zipfile.ZipFile(stream)
-    except Exception as error:  # zipfile meets damage with exceptions of many kinds
-        raise BenchError(f"{label}: not a readable zip file ({error})") from None
-    with archive:
-        members = sorted(filter(_is_wanted, archive.infolist()), key=lambda info: info.filename)
-        if not members:
-            raise BenchError(f"{label}: the zip file has no {ENDING} files")
-        if len(members) > MOST_DOCUMENTS:
-            raise BenchError(f"{label}: more than {MOST_DOCUMENTS:,} files")
-        if sum(info.file_size for info in members) > MOST_ZIP_BYTES:
-            raise BenchError(f"{label}: unpacks to more than {_size(MOST_ZIP_BYTES)}")
-        for info in members:
-            yield from _member(archive, info, f"{label}:{info.filename}")
-
-
-def _is_wanted(info: zipfile.ZipInfo) -> bool:
-    parts = info.filename.split("/")
-    hidden = any(part == "__MACOSX" or re.match(r"\.[^.]", part) for part in parts)
-    return not info.is_dir() and not hidden and info.filename.lower().endswith(ENDING)
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str) -> Iterator[Document]:
-    name = info.filename.replace("\\", "/")
-    if name.startswith("/") or ".." in name.split("/") or re.match("[A-Za-z]:", name):
-        yield Document(label, error="its name points outside the zip file")
-        return
-    if info.flag_bits & 1:
-        yield Document(label, error="is encrypted; unpack it with its password first")
-        return
-    try:
-        with archive.open(info) as stream:
-            data = _bounded(stream, label, min(MOST_BYTES, info.file_size))
-    except BenchError as error:
-        yield Document(label, error=str(error).removeprefix(f"{label}: "))
-        return
-    except Exception as error:  # as above, and each way of packing has its own
-        yield Document(label, error=f"the zip file is damaged here ({error})")
-        return
+            return
+        try:
+            data = start + read_bounded(stream, MOST_BYTES)
+        except FileError as error:
+            raise BenchError(f"{label}: {error}") from None
     yield from _values(label, data)
 
 
-def _bounded(stream: IO[bytes], label: str, most: int) -> bytes:
-    data = stream.read(most + 1)
-    if len(data) > most:
-        raise BenchError(f"{label}: larger than {_size(most)}, or than it says")
-    return data
+def _zip(stream: IO[bytes], label: str) -> Iterator[Document]:
+    bounds = Bounds(MOST_BYTES, MOST_ZIP_BYTES, MOST_DOCUMENTS)
+    try:
+        archive = open_zip(stream)
+    except FileError as error:
+        raise BenchError(f"{label}: {error}") from None
+    with archive:
+        try:
+            members = visible_members(archive, [ENDING], bounds)
+        except FileError as error:
+            raise BenchError(f"{label}: {error}") from None
+        for info in sorted(members, key=lambda info: info.filename):
+            yield from _member(archive, info, f"{label}:{info.filename}", bounds)
+
+
+def _member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str, bounds: Bounds
+) -> Iterator[Document]:
+    if points_outside(info.filename):
+        yield Document(label, error="its name points outside the zip file")
+        return
+    try:
+        data = read_member(archive, info, bounds)
+    except FileError as error:
+        yield Document(label, error=str(error))
+        return
+    yield from _values(label, data)
 
 
 def _values(label: str, data: bytes) -> Iterator[Document]:
@@ -217,10 +209,6 @@ def _where(problem: str, text: str, place: int) -> str:
 def _skip(text: str, place: int) -> int:
     match = _SPACE.match(text, place)
     return match.end() if match else place
-
-
-def _size(number: int) -> str:
-    return f"{number / 2**20:,.0f} MiB" if number >= 2**20 else f"{number:,} bytes"
 
 
 def _raise(error: OSError) -> None:

@@ -17,6 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from cellwright.base.errors import FileError
+from cellwright.base.zip_files import (
+    STARTS,
+    Bounds,
+    one_of,
+    open_zip,
+    read_bounded,
+    read_member,
+    visible_members,
+)
 from cellwright.cell import Cell, CellError
 
 MOST_BYTES = 64 * 2**20
@@ -30,8 +40,6 @@ MOST_DOCUMENTS = 200_000
 
 ENDINGS = (".json", ".txt", ".log")
 """Files that are read from folders and zip files; a file named on its own may end otherwise."""
-
-_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 
 
 @dataclass(frozen=True)
@@ -133,7 +141,7 @@ def _standard_input(stack: ExitStack) -> list[Document]:
     if sys.stdin is None:
         raise CellError("standard input is closed")
     data = _bounded(sys.stdin.buffer, "standard input")
-    if data.startswith(_ZIP_MAGIC):
+    if data.startswith(STARTS):
         return _zip(io.BytesIO(data), "standard input", stack)
     return [Document("standard input", read=lambda: data)]
 
@@ -146,7 +154,7 @@ def _file(path: Path, stack: ExitStack) -> list[Document]:
         return [Document(label, read=lambda: data)]
     try:
         with path.open("rb") as stream:
-            is_zip = stream.read(4) in _ZIP_MAGIC
+            is_zip = stream.read(4) in STARTS
         if is_zip or path.suffix.lower() == ".zip":
             return _zip(stack.enter_context(path.open("rb")), label, stack)
     except (CellError, OSError) as error:
@@ -171,42 +179,28 @@ def _folder(path: Path, stack: ExitStack) -> list[Document]:
         if len(found) > MOST_DOCUMENTS:
             raise CellError(f"{path}: more than {MOST_DOCUMENTS:,} files")
     if not found:
-        raise CellError(f"{path}: the folder has no {_or(*ENDINGS, '.zip')} files")
+        raise CellError(f"{path}: the folder has no {one_of(*ENDINGS, '.zip')} files")
     return found
 
 
 def _zip(stream: IO[bytes], label: str, stack: ExitStack) -> list[Document]:
+    bounds = Bounds(MOST_BYTES, MOST_ZIP_BYTES, MOST_DOCUMENTS)
     try:
-        archive = stack.enter_context(zipfile.ZipFile(stream))
-    except Exception as error:  # zipfile meets damage with exceptions of many kinds
-        raise CellError(f"{label}: not a readable zip file: {error}") from None
-    members = [info for info in archive.infolist() if _is_wanted_member(info)]
-    if not members:
-        raise CellError(f"{label}: the zip file has no {_or(*ENDINGS)} files")
-    if len(members) > MOST_DOCUMENTS:
-        raise CellError(f"{label}: more than {MOST_DOCUMENTS:,} files")
-    if sum(info.file_size for info in members) > MOST_ZIP_BYTES:
-        raise CellError(f"{label}: the zip file unpacks to more than {_size(MOST_ZIP_BYTES)}")
-    return [_member(archive, info, f"{label}:{info.filename}") for info in members]
+        archive = stack.enter_context(open_zip(stream))
+        members = visible_members(archive, ENDINGS, bounds)
+    except FileError as error:
+        raise CellError(f"{label}: {error}") from None
+    return [_member(archive, info, f"{label}:{info.filename}", bounds) for info in members]
 
 
-def _is_wanted_member(info: zipfile.ZipInfo) -> bool:
-    parts = info.filename.split("/")
-    hidden = any(p == "__MACOSX" or (p.startswith(".") and p != "..") for p in parts)
-    return not info.is_dir() and not hidden and info.filename.lower().endswith(ENDINGS)
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str) -> Document:
+def _member(
+    archive: zipfile.ZipFile, info: zipfile.ZipInfo, label: str, bounds: Bounds
+) -> Document:
     def read() -> bytes:
-        if info.flag_bits & 1:
-            raise CellError(f"{label}: is encrypted; unpack it with its password first")
         try:
-            with archive.open(info) as stream:
-                return _bounded(stream, label)
-        except CellError:
-            raise
-        except Exception as error:  # as above, and each way of packing has its own
-            raise CellError(f"{label}: the zip file is damaged: {error}") from None
+            return read_member(archive, info, bounds)
+        except FileError as error:
+            raise CellError(f"{label}: {error}") from None
 
     return Document(label, read=read)
 
@@ -221,18 +215,10 @@ def _unreadable(label: str, error: CellError | OSError) -> Document:
 
 
 def _bounded(stream: IO[bytes], label: str) -> bytes:
-    data = stream.read(MOST_BYTES + 1)
-    if len(data) > MOST_BYTES:
-        raise CellError(f"{label}: larger than {_size(MOST_BYTES)}, which no file of cells is")
-    return data
-
-
-def _size(number: int) -> str:
-    return f"{number // 2**20:,} MiB"
-
-
-def _or(*words: str) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+    try:
+        return read_bounded(stream, MOST_BYTES)
+    except FileError as error:
+        raise CellError(f"{label}: {error}") from None
 
 
 def _raise(error: OSError) -> None:

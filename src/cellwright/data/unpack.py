@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import lzma
-import re
 import tarfile
 import zipfile
 import zlib
@@ -20,6 +19,7 @@ from typing import IO
 from cellwright.base.errors import reason
 from cellwright.base.files import sync
 from cellwright.base.progress import Progress
+from cellwright.base.zip_files import points_outside
 from cellwright.data.errors import DataError
 from cellwright.data.sources import find_parts
 
@@ -114,7 +114,7 @@ class _Listing:
 
     def add(self, name: str, size: int, regular: bool) -> None:
         path = PurePosixPath(name.replace("\\", "/"))
-        if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", name):
+        if points_outside(name):
             raise DataError(f"{self.path}: refused, its member {name!r} points outside")
         self.members += 1
         self.size += size
