@@ -282,7 +282,7 @@ class NativeProgram {
 NB_MODULE(_native, m) {
   nb::set_leak_warnings(false);
   using cellwright::NativeProgram;
-  m.doc() = "The interpreter for cells: see cellwright.engine.native.";
+  m.doc() = "The interpreter for cells: see cellwright.engine.native_backend.";
   m.def("instruction_sets", &cellwright::instruction_sets,
         "The instruction sets that this machine can run, best first.");
   m.def("use_instruction_set", &cellwright::use_instruction_set, nb::arg("name"),
