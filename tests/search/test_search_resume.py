@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import torch
-from texts import small_corpus, small_search
+from texts import Widening, small_corpus, small_model, small_search, small_settings, small_task
 
 from cellwright.search.gradient.records import SearchEpoch, SearchStep
 from cellwright.search.gradient.search import DifferentiableSearch
@@ -92,3 +92,21 @@ def test_another_seed_is_another_search() -> None:
     one, other = (small_search(seed) for seed in (0, 1))
     for first, second in zip(one.run(), other.run(), strict=True):
         assert timeless(first) != timeless(second)
+
+
+def test_an_epoch_begins_with_its_own_first_batch() -> None:
+    """What is carried may be as large as the batch is; also after a resume."""
+
+    def fresh() -> DifferentiableSearch:
+        task = Widening(small_corpus(), small_task().settings)
+        return DifferentiableSearch(task, small_model(), small_settings(), 0)
+
+    whole, snapshots = fresh(), []
+    for _ in whole.run():
+        snapshots.append(whole.snapshot())
+    for snapshot in snapshots:
+        again = fresh()
+        again.restore(snapshot)
+        for _ in again.run():
+            pass
+        assert_same_end(whole, again)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from cellwright.data import Corpus, Vocabulary
 from cellwright.models import AwdSettings, OneLayerSettings
+from cellwright.models.language_model import TextBatch
 from cellwright.search.gradient.search import DifferentiableSearch
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.tasks.language.settings import LanguageSettings
 from cellwright.tasks.language.task import LanguageTask
+from cellwright.tasks.task import Part
 
 WORDS = 7
 NO_DROPOUT = {
@@ -52,6 +54,13 @@ def small_task(corpus: Corpus | None = None, **changes: Any) -> LanguageTask:
     values = {"bptt": 8, "bptt_spread": 1.0, "bptt_shortest": 3, **changes}
     settings = LanguageSettings.model_validate(values)
     return LanguageTask(small_corpus() if corpus is None else corpus, settings)
+
+
+class Widening(LanguageTask):
+    """More columns in each later epoch, so that what is carried has other sizes."""
+
+    def batches(self, part: Part, size: int, seed: int, epoch: int) -> Sequence[TextBatch]:
+        return super().batches(part, size + epoch, seed, epoch)
 
 
 def small_model(**changes: Any) -> OneLayerSettings | AwdSettings:

@@ -12,6 +12,7 @@ import cellwright as cw
 from cellwright.base.seeds import seeded
 from cellwright.data import DataError, batchify
 from cellwright.models import AwdSettings
+from cellwright.tasks.language.task import LanguageTask
 from cellwright.training.averaging import Average, should_average
 from cellwright.training.results import EpochDone, StepDone
 from cellwright.training.snapshots import Snapshot
@@ -244,6 +245,32 @@ def test_divergence_is_a_result(corpus, changes, status):
     resumed.restore(through_json(training.snapshot()))
     assert list(resumed.run()) == []
     assert resumed.result().status == status
+
+
+class Widening(LanguageTask):
+    """More columns in each later epoch."""
+
+    def batches(self, part, size, seed, epoch):
+        return super().batches(part, size + epoch, seed, epoch)
+
+
+def test_an_epoch_begins_with_its_own_first_batch(corpus):
+    """What is carried may be as large as the batch is."""
+
+    def made():
+        task = Widening(corpus, language_task(corpus).settings)
+        return Training(cw.zoo["lstm"], task, MODEL, settings(), 3)
+
+    training, snapshots, widths = made(), [], []
+    for event in training.run():
+        snapshots.append(through_json(training.snapshot()))
+        if isinstance(event, StepDone) and event.step == 1:
+            widths.append(training._carried[0].shape[-2])
+    assert widths == [4, 5, 6]
+    for snapshot in snapshots:
+        again = made()
+        again.restore(snapshot)
+        assert_same(finish(again), training)
 
 
 def test_text_that_is_too_short(corpus):

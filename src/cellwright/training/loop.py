@@ -39,6 +39,7 @@ class Loop(ABC, Generic[StepEvent, EpochEvent]):
         self._status: Status = "running"
         self._step = 0  # steps of the current epoch that are taken
         self._seconds = 0.0
+        self._started = 0.0
 
     # -- the loop --------------------------------------------------------------------------
 

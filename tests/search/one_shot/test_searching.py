@@ -16,7 +16,8 @@ from dying import Ends
 
 from cellwright.cell import Cell
 from cellwright.report.search_pictures import draw_search
-from cellwright.runs.errors import RunError, Stopped
+from cellwright.runs.errors import RecipeError, RunError, Stopped
+from cellwright.runs.recipes import load_recipe
 from cellwright.search.one_shot.folder import SearchFolder, SeedFolder, check_seeds
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import Candidate, Watcher, choose, run_search
@@ -203,6 +204,27 @@ def test_another_text_is_refused(text: Path, tmp_path: Path) -> None:
     (own / "train.txt").write_text("other words\n" * 300)
     with pytest.raises(RunError, match="other data"):
         run_search(folder)
+
+
+def test_a_training_that_cannot_be_is_told_before_the_search(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(RecipeError, match="unknown recipe 'labtop'; did you mean 'laptop'"):
+        made(text, tmp_path / "two", [0, 1], "training=labtop")
+    other = tmp_path / "other.toml"
+    other.write_text('[task]\nkind = "toy_task:toy_kind"\n[training]\nepochs = 1\n')
+    says = "for the task 'language', and its training, .*, is for 'toy_task:toy_kind'"
+    with pytest.raises(RecipeError, match=says):
+        made(text, tmp_path / "two", [0, 1], f"training={other}")
+    assert not (tmp_path / "two").exists()
+    made(text, tmp_path / "one", [0], "training=labtop")  # which needs no short training
+
+
+def test_what_is_found_is_trained_on_the_data_of_the_search(text: Path, tmp_path: Path) -> None:
+    settings = [*SMALL, "task.data=ptb", f"task.folder={text}", "selection_epochs=2"]
+    found = load_search_recipe("ess-laptop", settings).short_training()
+    assert (found.task.data, found.task.folder) == ("ptb", str(text))
+    assert found.training.epochs == 2
+    laptop = load_recipe("laptop")
+    assert (found.model, found.task.bptt) == (laptop.model, laptop.task.bptt)
 
 
 @pytest.mark.parametrize("seeds", [[], [1, 1], [-1]])

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from sharing_cases import sharing_search
+from sharing_cases import sharing_search, sharing_settings
+from texts import Widening, small_corpus, small_model, small_task
 
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.records import SharingEpoch, SharingStep
@@ -105,3 +106,22 @@ def test_another_seed_is_another_search() -> None:
     assert one.weights().keys() == other.weights().keys()
     for first, second in zip(one.run(), other.run(), strict=False):
         assert timeless(first) != timeless(second)
+
+
+def test_an_epoch_begins_with_its_own_first_batch() -> None:
+    """What is carried may be as large as the batch is; also after a resume."""
+
+    def fresh() -> SharingSearch:
+        task = Widening(small_corpus(100), small_task(bptt_halve=0.0).settings)
+        return SharingSearch(task, small_model(), sharing_settings(), 3)
+
+    whole, snapshots = fresh(), []
+    for event in whole.run():
+        if isinstance(event, SharingEpoch):
+            snapshots.append(whole.snapshot())
+    for snapshot in snapshots:
+        again = fresh()
+        again.restore(snapshot)
+        for _ in again.run():
+            pass
+        assert_same_end(whole, again)

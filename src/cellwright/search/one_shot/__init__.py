@@ -1,4 +1,4 @@
-"""One-shot searches, which train one network for all cells, in folders: seeds, choice, pictures.
+"""One-shot searches, which train one network for all cells, in folders; the choice among seeds.
 
-May import the searches themselves, `run/` and everything below. `cli` may import from here.
+May import the searches themselves, `runs/` and everything below.
 """

@@ -137,6 +137,8 @@ class SearchFolder(WorkFolder[SearchInfo]):
         """
         check_seeds(seeds)
         recipe = opened(recipe).on(data)
+        if len(seeds) > 1:
+            recipe.short_training()  # what is wrong with it is said now, not after the search
         task = open_task(recipe.task, progress)
         info = SearchInfo(
             metric=task.metric,

@@ -23,7 +23,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from cellwright.runs.recipes import BaseRecipe, LooseSettings, load_recipe, recipe_names
+from cellwright.runs.recipes import (
+    BaseRecipe,
+    LooseSettings,
+    Recipe,
+    load_recipe,
+    recipe_names,
+)
+from cellwright.search.found_training import training_recipe
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.registry import TaskKind
@@ -59,6 +66,16 @@ class SearchRecipe(BaseRecipe):
     def typed(cls, kind: TaskKind) -> dict[str, Any]:
         """Task and model."""
         return {"task": kind.settings, "model": kind.model_settings}
+
+    def short_training(self) -> Recipe:
+        """How what several seeds found is trained, on the search's data, to choose among them.
+
+        Raises:
+            RecipeError: there is no such recipe, or it is for another task.
+        """
+        epochs = f"training.epochs={self.selection_epochs}"
+        recipe = training_recipe(self.training, self.task, [epochs])
+        return recipe.on(self.task.data, self.task.folder)
 
 
 def load_search_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> SearchRecipe:

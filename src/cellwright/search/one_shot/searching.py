@@ -18,7 +18,7 @@ from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.folder import RunFolder
-from cellwright.runs.recipes import Recipe, load_recipe, opened
+from cellwright.runs.recipes import Recipe, opened
 from cellwright.runs.run import Run, fresh_run, reopen, task_of
 from cellwright.runs.runner import Event, train, work_in
 from cellwright.search.one_shot.cells import write_cell
@@ -97,7 +97,7 @@ def run_search(
             _search(folder.seed_folder(seed), task, watcher, checkpoint_seconds)
             watcher.searched(folder.seed_folder(seed))
         if len(folder.info.seeds) > 1:
-            recipe = selection_recipe(folder)
+            recipe = folder.info.recipe.short_training()
             for seed in folder.info.seeds:
                 _retrain(folder, seed, recipe, watcher, checkpoint_seconds)
         candidates = choose(_candidates(folder))
@@ -107,12 +107,6 @@ def run_search(
         _write_selection(folder.path, candidates)
         folder.set_status("finished")
         return candidates
-
-
-def selection_recipe(folder: SearchFolder) -> Recipe:
-    """The training recipe of the search, with the short number of epochs."""
-    wanted = folder.info.recipe
-    return load_recipe(wanted.training, [f"training.epochs={wanted.selection_epochs}"], Recipe)
 
 
 def choose(candidates: list[Candidate]) -> list[Candidate]:
@@ -170,7 +164,6 @@ def _retrain(
             folder.seed_folder(seed).cell(),
             recipe,
             seed,
-            data=folder.info.data.name,
             path=folder.retraining_path(seed),
             backend=folder.info.backend,
         )

@@ -1,4 +1,4 @@
 """Search with shared weights: ENAS, and random search with weight sharing.
 
-May import the rest of `search/` and everything below; `search/one_shot` and `cli` may import this.
+May import `training/` and what is below it, and settings of `search/gradient`.
 """

@@ -98,6 +98,7 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         self._step = 0  # of the weights, then of the controller
         self._carried = self.children.model.begin(self._batches[0])
         self._sums = {"losses": 0.0, "rewards": 0.0, "entropies": 0.0}
+        # `words` are items of any kind; checkpoints have had that name from the first on.
         self._counts = {"words": 0, "samples": 0, "diverged": 0}
 
     # -- the loop --------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Every number of a search with shared weights, with the papers' values.
 
-Numbers are those of Pham et al. 2018. Where those do not say, they are
-those of its code for Penn Treebank: widths, dropouts, the decay of the baseline.
+Numbers are those of Pham et al. 2018; where the paper does not say, such as the decay of the
+baseline, those of its code for Penn Treebank.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
 """Recipes for studies: a space, a method, and how each trial's cell is trained, as a TOML file.
 
     description = "Evolution on my text"
-    data = "my-text"
     training = "laptop"
     trials = 100
+
+    [task]
+    data = "my-text"
 
     [space]
     kind = "fenas"
@@ -37,6 +39,7 @@ from cellwright.base.errors import UserError
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
 from cellwright.search.blackbox.methods import METHODS
+from cellwright.search.found_training import training_recipe
 from cellwright.spaces import Space, space
 from cellwright.spaces.settings import check_names, find
 
@@ -199,12 +202,7 @@ class StudyRecipe(BaseRecipe):
 
     def child_recipe(self) -> Recipe:
         """How a trial's cell is trained, but for the number of epochs."""
-        recipe = load_recipe(self.training, self.child.overrides())
-        if recipe.task.kind != self.task.kind:
-            raise RecipeError(
-                f"the study's task is {self.task.kind!r}, and {self.training} trains for "
-                f"{recipe.task.kind!r}"
-            )
+        recipe = training_recipe(self.training, self.task, self.child.overrides())
         own = {name: getattr(self.task, name) for name in self.task.model_fields_set}
         return recipe.model_copy(update={"task": recipe.task.model_copy(update=own)})
 
