@@ -1,6 +1,6 @@
 """Language-modelling corpora: where they are, their tokens, and how to get them.
 
-May import `cell/`, numpy and pooch; no torch. Tokens are numpy arrays, mapped from files.
+May import `base/`, numpy and pooch; no torch. Tokens are numpy arrays, mapped from files.
 """
 
 from cellwright.data.batches import batchify

@@ -1,4 +1,4 @@
 """Tasks: a task is data, a model around a cell, and a metric.
 
-May import `models/`, `data/`, `spaces/`, `engine/` and `cell/`. Nothing here writes files.
+May import `models/`, `data/` and what is below them. Nothing here writes files.
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import select
 import signal
@@ -299,3 +300,16 @@ def test_ray_that_is_not_installed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ExecutorError, match=r"pip install 'cellwright\[cluster\]'"):
         RayCluster()
+
+
+def test_a_worker_starts_without_what_takes_long_to_import():
+    """A process for every trial that is killed, or that ends, must not cost seconds."""
+    code = (
+        "import sys, cellwright.trials.executors.worker\n"
+        "print({name.partition('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))\n"
+        "print({name.split('.')[1] for name in sys.modules if name.startswith('cellwright.')})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    others, ours = map(ast.literal_eval, done.stdout.splitlines())
+    assert not others & {"torch", "numpy", "pydantic", "sqlalchemy", "ray"}
+    assert ours == {"base", "cell", "trials"}  # the package itself exports cells

@@ -1,6 +1,6 @@
 """The store: studies, trials, curves and cells in SQLite or PostgreSQL, safe for many writers.
 
-May import `cell/` and the files beside this folder that import no torch.
+May import `runs/` and what is below it, as far as that needs no torch: many only look.
 """
 
 from cellwright.trials.retries import Retries
