@@ -1,6 +1,6 @@
 """Language models around a cell: the two that the papers train, and their settings.
 
-May import `engine/` and what is below it. Settings need no torch, so that a recipe is read without it.
+May import `engine/` and what is below it. Settings need no torch, so that recipes are read without.
 """
 
 from typing import TYPE_CHECKING, Any

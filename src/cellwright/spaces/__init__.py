@@ -1,6 +1,6 @@
 """The search spaces: which cells there are, and how to draw, change and recognise them.
 
-One file for each space. May import `cell/`, `base/` and numpy; knows nothing of engines, tasks or search.
+One file for each space. May import `cell/`, `base/` and numpy; knows no engines, tasks or searches.
 """
 
 from cellwright.spaces.darts import Darts, IDarts
