@@ -18,6 +18,7 @@ from cells import (
 from cellwright.cell import Cell, CellError, formats
 from cellwright.cell.listings import darts, enas, fenas
 from cellwright.cell.zoo import zoo
+from effort import many
 
 JUNK: list[Any] = [
     None, True, -1, 0, 1e308, 10**40, "", "x", "h0", "h", "x@1", "h0@64", "h9", "tanh", "linear",
@@ -88,10 +89,11 @@ def check(text: str | bytes, format: str | None = None) -> bool:
     return True
 
 
-def test_ten_thousand_mutations_of_json() -> None:
+def test_mutations_of_json() -> None:
     rng = random.Random(0)
     valid = 0
-    for _ in range(10_000):
+    count = many(3000)
+    for _ in range(count):
         made = cell(rng, most=8, supernets=True)
         data = json.loads(made.to_json())
         if rng.random() < 0.7:
@@ -102,7 +104,7 @@ def test_ten_thousand_mutations_of_json() -> None:
         if rng.random() < 0.2:
             text = garbled(text, rng)
         valid += check(text, rng.choice([None, "cellwright"]))
-    assert 500 < valid < 9500, "the mutations must lead to both"
+    assert 0.05 * count < valid < 0.95 * count, "the mutations must lead to both"
 
 
 def test_mutations_of_every_format() -> None:

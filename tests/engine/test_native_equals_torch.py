@@ -23,6 +23,7 @@ from cellwright.cell.listings import darts, enas, ess, fenas, nas_bench_nlp
 from cellwright.cell.listings.supernets import darts_supernet, ess_supernet
 from cellwright.cell.zoo import zoo
 from cellwright.engine import Recurrent
+from effort import many
 
 
 def supernet(rng: random.Random) -> Cell:
@@ -44,7 +45,7 @@ SPACES: dict[str, Callable[[random.Random], Cell]] = {
     "any-supernet": lambda rng: cells.cell(rng, supernets=True),
     "supernet": supernet,
 }
-CELLS, CHUNK = 300, 30
+CELLS, CHUNK = many(100), 25
 
 
 @pytest.mark.parametrize("start", range(0, CELLS, CHUNK))
