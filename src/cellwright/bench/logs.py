@@ -46,9 +46,12 @@ TASK = "cellwright_task"
 RELEASE = TaskLabel("language", task_kind("language").metric)
 """What the models of the release have learned."""
 
-_RECIPE_KEYS = ("recepie", "recipe")
+_CELL_KEYS = ("recepie", "cell", "recipe")
+"""Where a log may have its architecture. Runs of `bench build` have a setting called `recipe`, which
+is therefore looked at last."""
+
 _NOT_SETTINGS = frozenset(
-    (*_RECIPE_KEYS, *KEYS.values(), TASK, "cell", "name", "recepie_id", "recepies_list_path",
+    ("recepie", "cell", *KEYS.values(), TASK, "name", "recepie_id", "recepies_list_path",
      "experiment_id", "init_time", "num_params", "status", "seed")
 )  # fmt: skip
 _STAMPS = ("experiment_id", "init_time", "seed")
@@ -91,7 +94,7 @@ def read_log(value: Any) -> Logged:
     if value.get("format") is not None and "nodes" in value:
         cell = cellwright_json.from_dict(value)
         return Logged(cell, cell.name)
-    for key in (*_RECIPE_KEYS, "cell"):
+    for key in _CELL_KEYS:
         if key in value and not (isinstance(value[key], Mapping) and "op" in value[key]):
             return _log(value, key)
     if any(key in value for key in KEYS.values()):
@@ -112,7 +115,8 @@ def _log(log: Mapping[str, Any], key: str) -> Logged:
     epochs, remark = _epochs(curves)
     fitted: dict[str, Any] = {name: _fitted(values, epochs) for name, values in curves.items()}
     message = _scalar(log, "status")
-    settings = {k: v for k, v in log.items() if k not in _NOT_SETTINGS and _is_setting(v)}
+    no_settings = _NOT_SETTINGS | {key}
+    settings = {k: v for k, v in log.items() if k not in no_settings and _is_setting(v)}
     planned = settings.get("epochs")
     run = Run(
         **fitted,
