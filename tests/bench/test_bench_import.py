@@ -37,6 +37,31 @@ def zipped(path: Path, **members: Any) -> Path:
     return path
 
 
+# -- what was learned ----------------------------------------------------------------------
+
+
+F1 = {"name": "F1", "form": "percent"}
+
+
+def test_a_log_may_be_of_another_task(tmp_path: Path):
+    own = {"cellwright_task": {"kind": "my:tagging", "metric": F1}}
+    found = import_logs([write(tmp_path / "a", a=log(**own), b=log(OTHER, **own))]).benchmark
+    assert (found.kind, found.metric.name) == ("my:tagging", "F1")
+    assert found.metric.higher_is_better
+    assert "cellwright_task" not in found.settings[0]
+    plain = import_logs([write(tmp_path / "b", a=log())]).benchmark
+    assert (plain.kind, plain.metric.name) == ("language", "perplexity")
+
+
+def test_logs_of_several_tasks_are_refused(tmp_path: Path):
+    own = {"cellwright_task": {"kind": "my:tagging", "metric": F1}}
+    with pytest.raises(BenchError, match=r"several tasks: .*language \(perplexity\)"):
+        import_logs([write(tmp_path / "a", a=log(**own), b=log(OTHER))])
+    bad = write(tmp_path / "b", a=log(cellwright_task={"kind": "x"}))
+    with pytest.raises(BenchError, match="must have a kind and a metric"):
+        import_logs([bad])
+
+
 # -- what a log says -----------------------------------------------------------------------
 
 

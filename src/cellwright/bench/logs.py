@@ -47,8 +47,8 @@ RELEASE = TaskLabel("language", task_kind("language").metric)
 """What the models of the release have learned."""
 
 _CELL_KEYS = ("recepie", "cell", "recipe")
-"""Where a log may have its architecture. Runs of `bench build` have a setting called `recipe`, which
-is therefore looked at last."""
+"""Where a log may have its architecture. Runs of `bench build` have a setting called `recipe`, so
+that is looked at last."""
 
 _NOT_SETTINGS = frozenset(
     ("recepie", "cell", *KEYS.values(), TASK, "name", "recepie_id", "recepies_list_path",
