@@ -9,10 +9,12 @@ import torch
 from cellwright import zoo
 from cellwright.data import DataError, batchify
 from cellwright.models import AwdSettings, OneLayerSettings
+from cellwright.models.language_model import TextBatch
 from cellwright.tasks.language.measuring import segment_losses
 from cellwright.tasks.language.segments import even_segments, training_segments
 from cellwright.tasks.language.settings import LanguageSettings
 from cellwright.tasks.language.task import LanguageTask, segments_of
+from cellwright.tasks.task import whole_batches
 
 
 def task_of(corpus, **settings):
@@ -101,6 +103,15 @@ def test_a_slice_of_batches_is_some_of_them(corpus):
     assert len(some) == 3
     assert [torch.equal(some[n].tokens, whole[n + 2].tokens) for n in range(3)] == [True] * 3
     assert torch.equal(whole[-1].tokens, whole[len(whole) - 1].tokens)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "kept"),
+    [([9, 9, 4], 2), ([9, 9, 9], 3), ([9, 5, 12, 7], 3), ([9, 5, 12], 3), ([4], 1)],
+)
+def test_a_rest_that_is_smaller_than_the_first_batch_is_left_out(sizes, kept):
+    batches = [TextBatch(torch.zeros(size, 1), torch.zeros(size, 1), 9) for size in sizes]
+    assert [batch.size for batch in whole_batches(batches)] == sizes[:kept]
 
 
 def test_text_that_is_too_short(corpus):

@@ -26,8 +26,10 @@ class Hidden(NamedTuple):
 
 
 class TextBatch(NamedTuple):
-    """A segment of text: words (steps, batch) and what comes after each; `full` steps are a whole
-    segment's."""
+    """A segment of text.
+
+    Words (steps, batch), the word that comes after each, and how many steps a full segment has.
+    """
 
     tokens: Tensor
     targets: Tensor

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar
 
@@ -185,7 +185,7 @@ def different(cell: Cell, draw: Callable[[], Cell | None], space: Space) -> Cell
     )
 
 
-def pick(items: tuple[Item, ...] | list[Item], rng: np.random.Generator) -> Item:
+def pick(items: Sequence[Item], rng: np.random.Generator) -> Item:
     """One of the items, each as likely as every other, as the value that it is.
 
     `rng.choice` would make a numpy scalar of it.

@@ -84,3 +84,9 @@ class Task(Protocol[Batch]):
         Raises:
             UserError: there is too little.
         """
+
+
+def whole_batches(batches: Sequence[Batch]) -> Sequence[Batch]:
+    """Batches without a last one that is smaller than the first."""
+    last = len(batches) - 1
+    return batches[:last] if last and batches[last].size < batches[0].size else batches

@@ -6,7 +6,7 @@ Read `Loop.run`, then `DifferentiableSearch` from top to bottom.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -24,7 +24,7 @@ from cellwright.search.gradient.rounds import Phase, converged, next_phase
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.gradient.stages import make_optimizers, make_stage, searched_supernet
 from cellwright.search.gradient.watching import watch
-from cellwright.tasks.task import Task
+from cellwright.tasks.task import Task, whole_batches
 from cellwright.training.gradients import Gradients
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
@@ -66,10 +66,10 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         self.task, self.settings = task, settings
         self.supernet = searched_supernet(settings)
         self._first = task
-        self._second = _whole(task.ordered("valid", settings.batch))
+        self._second = whole_batches(task.ordered("valid", settings.batch))
         if settings.architecture_text == "halves":
             self._first, second = task.halves()
-            self._second = _whole(second.ordered("train", settings.batch))
+            self._second = whole_batches(second.ordered("train", settings.batch))
         self._valid = task.ordered("valid", settings.evaluation_batch)
         self._bank = WeightBank()
         with seeded(seed, "weights"):
@@ -270,9 +270,3 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
 
 def _numbers(theta: dict[str, Tensor]) -> dict[str, tuple[float, ...]]:
     return {name: tuple(weights.detach().tolist()) for name, weights in theta.items()}
-
-
-def _whole(batches: Sequence[AnyBatch]) -> Sequence[AnyBatch]:
-    """Batches without a last one that is smaller than the others."""
-    last = len(batches) - 1
-    return batches[:last] if last and batches[last].size < batches[0].size else batches

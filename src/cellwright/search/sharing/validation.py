@@ -10,7 +10,7 @@ from cellwright.cell.listings import EnasListing
 from cellwright.models.cell_model import AnyBatch
 from cellwright.search.sharing.children import Children
 from cellwright.search.sharing.settings import SharingSettings
-from cellwright.tasks.task import Task
+from cellwright.tasks.task import Task, whole_batches
 
 
 class Validation:
@@ -22,9 +22,8 @@ class Validation:
     def __init__(self, task: Task[Any], settings: SharingSettings, children: Children) -> None:
         self._task, self._children = task, children
         self._whole = task.ordered("valid", settings.evaluation_batch)
-        batches = task.ordered("valid", settings.batch)
-        self.minibatches = [batch for batch in batches if batch.size == batches[0].size]
-        """All of one size; a smaller rest is left out."""
+        self.minibatches = whole_batches(task.ordered("valid", settings.batch))
+        """Without a rest that is smaller than the first."""
         self.size = sum(batch.size for batch in self._whole)
         """Items of the whole data."""
 
