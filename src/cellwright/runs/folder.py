@@ -5,7 +5,7 @@
 | `run.json` | cell, data, seed, recipe, versions, status (`info.py`) |
 | `cell.json` | the cell |
 | `recipe.toml` | the recipe with every setting, to read and to use again |
-| `metrics.jsonl` | what was measured (`metrics.py`) |
+| `metrics.jsonl` | what was measured (`metrics_file.py`) |
 | `last.safetensors` | everything that is needed to go on |
 | `best.safetensors` | the weights of the epoch that validated best |
 | `result.json` | the figures, once the run has ended |

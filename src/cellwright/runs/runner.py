@@ -78,7 +78,7 @@ ResultOut = TypeVar("ResultOut", bound=AnyResult, covariant=True)
 
 
 class Work(Protocol[EventOut, ResultOut]):
-    """What can be run: `cellwright.tasks.Training`, and whatever works like it."""
+    """What can be run: `cellwright.training.training.Training`, and whatever works like it."""
 
     def run(self) -> Iterator[EventOut]:
         """Work to the end; between two events the object stands still."""
