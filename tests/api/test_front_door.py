@@ -15,6 +15,8 @@ from cellwright.api import Watcher
 from cellwright.api.progress import Lines, Screen
 from cellwright.base.errors import UserError
 from cellwright.runs.errors import Stopped
+from cellwright.runs.texts import evaluate, text_for
+from cellwright.runs.trained import load_trained
 from runs.support import write_corpus
 
 SMALL = {"model.hidden": 6, "training.batch": 4, "training.evaluation_batch": 4, "task.bptt": 8}
@@ -73,6 +75,16 @@ def test_evaluating_measures_what_training_measured(trained: Any):
     assert found.value == trained.valid
     assert str(found).startswith("perplexity ")
     assert cw.evaluate(trained.path).value == trained.test
+
+
+def test_another_text_is_read_in_the_words_of_the_model(trained: Any, tmp_path: Path):
+    write_corpus(tmp_path)
+    (tmp_path / "train.txt").write_text("other w9 words w3 first here w1\n" * 40)
+    found = cw.evaluate(trained, "valid", data=str(tmp_path))
+    own = load_trained(trained.path)
+    text = text_for(own, "valid", str(tmp_path))
+    assert text.unknown > 0
+    assert found.loss == evaluate(own, text).words.mean
 
 
 def test_a_run_shows_itself(trained: Any):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -167,6 +168,16 @@ def test_words_are_for_language_models(toy, trained, arguments, message):
     assert done.code != 0
     assert message in done.err
     assert done.out == ""
+
+
+def test_other_data_may_have_other_numbers_for_its_words(toy, trained, monkeypatch):
+    own = toy("evaluate", "toy", "--data", "letters")
+    assert own.code == 0, own.err
+    other = SimpleNamespace(fingerprint="another")
+    monkeypatch.setattr("cellwright.runs.texts.open_task", lambda *_: other)
+    done = toy("evaluate", "toy", "--data", "letters")
+    assert done.code == 1
+    assert "letters is other data than runs/toy was trained on" in done.err
 
 
 def test_a_language_model_is_not_set_against_another_task(toy, trained):

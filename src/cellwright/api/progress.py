@@ -143,13 +143,14 @@ class Lines(Watcher):
             if event.ends_epoch:
                 record = getattr(event, "record", event)
                 self._screen.keep(
-                    f"epoch {event.epoch:>4} {of}  train {metric.shown(record.train):>9}  "
+                    f"epoch {event.epoch:>4} {of}  train {metric.train_shown(record.train):>9}  "
                     f"valid {metric.shown(record.valid):>9}  {duration(record.seconds):>10}"
                 )
             else:
+                name = metric.name if metric.is_learned_from else "loss"
                 self._screen.change(
                     f"epoch {event.epoch}, step {event.step:,} of {event.steps:,}, "
-                    f"{metric.name} {metric.shown(event.loss)}"
+                    f"{name} {metric.train_shown(event.loss)}"
                 )
 
         return watch

@@ -19,11 +19,11 @@ from cellwright.base.errors import UserError
 from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
 from cellwright.runs.folder import RUNS, RunFolder
-from cellwright.runs.recipes import Recipe, opened
+from cellwright.runs.recipes import Recipe
 from cellwright.runs.run import Run, fresh_run, reopen
 from cellwright.runs.runner import train as work
+from cellwright.runs.texts import score_on
 from cellwright.runs.trained import load_trained
-from cellwright.tasks.registry import open_task
 from cellwright.tasks.task import Part
 
 
@@ -135,18 +135,19 @@ def evaluate(
     data: str | None = None,
     runs: Path | str = RUNS,
 ) -> Evaluation:
-    """Measure a run's best weights on a part of its data, or of other data of the same kind.
+    """Measure a run's best weights on a part of its data.
 
     Args:
         run: a run, its folder or its name.
         part: "train", "valid" or "test".
-        data: other data by name or folder.
+        data: where the data is now, if it has moved; of a language model, any text by name or
+            folder, read in the words of the model.
         runs: where runs are.
+
+    Raises:
+        UserError: there is no such run, or the data is other data that its model cannot read.
     """
     folder = run.folder if isinstance(run, TrainedRun) else RunFolder.open(run, Path(runs))
     trained = load_trained(folder.path, data=data)
-    task = trained.task
-    if data is not None:
-        task = open_task(opened(folder.info.recipe).on(data).task)
-    score = trained.score(part, task)
+    score = trained.score(part) if data is None else score_on(trained, part, data)
     return Evaluation(folder.info.metric, part, score.loss, dict(score.figures), trained.epoch)

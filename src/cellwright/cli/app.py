@@ -24,7 +24,7 @@ app = typer.Typer(
         ("the cells that come with cellwright", "cellwright cells list"),
         ("one of them, as text and as a picture", "cellwright cells show gru"),
         ("", "cellwright cells draw gru -o gru.svg"),
-        ("how to train a language model around one", "cellwright train --list-recipes"),
+        ("how to train a model around one", "cellwright train --list-recipes"),
         ("what a command does, with examples", "cellwright cells convert --help"),
     ),
     no_args_is_help=True,

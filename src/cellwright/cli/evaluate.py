@@ -90,8 +90,7 @@ def run(
     trained = _load(run, data, runs)
     if trained.folder.info.recipe.task.kind != LANGUAGE:
         _refuse_words(trained, words, against)
-        _refuse_other_data(trained, data)
-        scored = _score(trained, part.value)
+        scored = _score(trained, part.value, data)
         shown = [partial(tables.print_score, scored)]
         document = {"run": _scored_document(scored)}
     else:
@@ -152,27 +151,13 @@ def _refuse_words(trained: Trained, words: bool, against: str | None) -> None:
         )
 
 
-def _refuse_other_data(trained: Trained, data: str | None) -> None:
-    """Say so if the data is not the run's own at another place: of other data, words and labels may
-    have other numbers than in the weights."""
-    from cellwright.runs.recipes import opened
-    from cellwright.tasks.registry import open_task
-
-    info = trained.folder.info
-    if data is not None:
-        there = open_task(opened(info.recipe).on(data).task)
-        if there.fingerprint != info.data.fingerprint:
-            raise typer.BadParameter(
-                f"{data} is other data than {trained.folder.path} was trained on, which only "
-                "language models can be evaluated on"
-            )
-
-
-def _score(trained: Trained, part: DataPart) -> Scored:
+def _score(trained: Trained, part: DataPart, data: str | None) -> Scored:
     import time
 
+    from cellwright.runs.texts import score_on
+
     started = time.perf_counter()
-    score = trained.score(part)
+    score = trained.score(part) if data is None else score_on(trained, part, data)
     return Scored(trained, part, score.loss, dict(score.figures), time.perf_counter() - started)
 
 

@@ -1,4 +1,4 @@
-"""What trained language models make of texts, word by word."""
+"""What trained language models make of texts, word by word; and what others make of other data."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from numpy.typing import NDArray
 from cellwright.base.progress import Progress
 from cellwright.data import Corpus, Vocabulary, load
 from cellwright.runs.errors import RunError
+from cellwright.runs.recipes import opened
 from cellwright.runs.trained import Trained
 from cellwright.tasks.language.measuring import Measured, segment_losses
 from cellwright.tasks.language.task import LanguageTask, segments_of
 from cellwright.tasks.language.words import WordLosses, word_losses
+from cellwright.tasks.registry import open_task
+from cellwright.tasks.task import Part, Score
 
 if TYPE_CHECKING:
     from cellwright.models.language_model import LanguageModel
@@ -82,6 +85,25 @@ def text_for(
     known = np.fromiter((word in own.vocabulary for word in corpus.vocabulary), bool)
     unknown = int((~known)[tokens].sum()) + corpus.unknown[part]
     return Text(corpus, part, numbers[tokens], unknown)
+
+
+def score_on(trained: Trained, part: Part, data: str, progress: Progress | None = None) -> Score:
+    """What a model is worth on other data, or on its own at another place.
+
+    Raises:
+        RunError: it is other data, and no language model: words and labels of other data may have
+            other numbers than in the weights.
+    """
+    info = trained.folder.info
+    there = open_task(opened(info.recipe).on(data).task, progress)
+    if there.fingerprint == info.data.fingerprint:
+        return trained.score(part)
+    if not isinstance(trained.task, LanguageTask):
+        raise RunError(
+            f"{data} is other data than {trained.folder.path} was trained on, which only language "
+            "models can be evaluated on"
+        )
+    return Score(evaluate(trained, text_for(trained, part, data, progress)).words.mean)
 
 
 def evaluate(

@@ -25,16 +25,11 @@ class Trained:
     task: Task[Any]
     epoch: int
 
-    def score(self, part: Part = "valid", task: Task[Any] | None = None) -> Score:
-        """What the model is worth, measured as training does after each epoch.
-
-        Args:
-            part: of the data.
-            task: of the same kind, in place of the run's own.
-        """
-        on = self.task if task is None else task
+    def score(self, part: Part = "valid") -> Score:
+        """What the model is worth on a part of the data, measured as training does after each
+        epoch."""
         size = self.folder.info.recipe.training.evaluation_batch
-        return on.measure(self.model, on.ordered(part, size))
+        return self.task.measure(self.model, self.task.ordered(part, size))
 
 
 def load_trained(
