@@ -35,7 +35,10 @@ class EpochRecord:
 
 @dataclass(frozen=True)
 class StepDone:
-    """One batch was learned from: `size` items, `speed` of them a second."""
+    """One batch was learned from: `size` items, `speed` of them a second.
+
+    Searches add what they have beside that.
+    """
 
     ends_epoch: ClassVar[bool] = False
     best: ClassVar[bool] = False

@@ -10,34 +10,19 @@ from typing import Any, ClassVar
 from cellwright.cell import Cell
 from cellwright.cell.listings import DartsListing, EssListing, darts, ess
 from cellwright.cell.listings.supernets import Listing
-from cellwright.training.results import Status
+from cellwright.training.results import Status, StepDone
 
 
 @dataclass(frozen=True)
-class SearchStep:
+class SearchStep(StepDone):
     """One step of the weights, and before it one of the architecture.
 
     `architecture` is the loss that the architecture learned from; None while it does not learn.
     """
 
-    ends_epoch: ClassVar[bool] = False
-    best: ClassVar[bool] = False
-
-    epoch: int
     round: int
     group: str
-    step: int
-    steps: int
-    size: int
-    loss: float
     architecture: float | None
-    learning_rate: float
-    speed: float
-    seconds: float
-
-    def to_record(self) -> dict[str, Any]:
-        """As the metrics keep it."""
-        return {"kind": "step", **asdict(self)}
 
 
 @dataclass(frozen=True)

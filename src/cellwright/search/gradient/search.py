@@ -126,8 +126,8 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         self._step += 1
         taken = self._lately
         return SearchStep(
-            epoch + 1, phase.round, phase.group, self._step, len(self._batches), batch.size,
-            train.loss, architecture, rate, batch.size / taken, self._seconds + taken,
+            epoch + 1, self._step, len(self._batches), batch.size, train.loss, rate,
+            batch.size / taken, self._seconds + taken, phase.round, phase.group, architecture,
         )  # fmt: skip
 
     def _learn_architecture(self, train: Reading, rate: float, epoch: int) -> float:

@@ -14,34 +14,7 @@ from cellwright.runs.runner import AnyEvent, Work
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.recipes import SearchRecipe
 from cellwright.tasks.task import Task
-
-
-class Step(AnyEvent, Protocol):
-    """One step of a search."""
-
-    @property
-    def step(self) -> int:
-        """Its number in the epoch, from 1."""
-
-    @property
-    def steps(self) -> int:
-        """How many the epoch has."""
-
-    @property
-    def size(self) -> int:
-        """Items that it learned from."""
-
-    @property
-    def loss(self) -> float:
-        """Of the weights."""
-
-    @property
-    def speed(self) -> float:
-        """Items a second."""
-
-    @property
-    def seconds(self) -> float:
-        """Since the search began."""
+from cellwright.training.results import StepDone
 
 
 class Epoch(AnyEvent, Protocol):
@@ -91,7 +64,7 @@ class Found(Protocol):
         """All figures as JSON values, without the records."""
 
 
-Search = Work[Step | Epoch, Found]
+Search = Work[StepDone | Epoch, Found]
 
 
 def make_search(recipe: SearchRecipe, task: Task[Any], seed: int, backend: str = "auto") -> Search:

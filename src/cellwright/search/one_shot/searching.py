@@ -28,8 +28,9 @@ from cellwright.search.one_shot.folder import (
     SearchFolder,
     SeedFolder,
 )
-from cellwright.search.one_shot.kinds import Epoch, Step, make_search
+from cellwright.search.one_shot.kinds import Epoch, make_search
 from cellwright.tasks.task import Task
+from cellwright.training.results import StepDone
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Watcher:
 
     def searching(
         self, folder: SeedFolder, resumed: bool
-    ) -> AbstractContextManager[Callable[[Step | Epoch], None] | None]:
+    ) -> AbstractContextManager[Callable[[StepDone | Epoch], None] | None]:
         """Entered for the search of each seed; what it gives is called with each event."""
         return nullcontext()
 

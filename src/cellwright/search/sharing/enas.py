@@ -333,5 +333,5 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
     ) -> SharingStep:
         taken = self._lately
         return SharingStep(
-            epoch, part, step, steps, size, loss, reward, rate, size / taken, self._seconds + taken
+            epoch, step, steps, size, loss, rate, size / taken, self._seconds + taken, part, reward
         )

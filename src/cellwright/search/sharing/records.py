@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from cellwright.cell import Cell
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.training.results import Status
+from cellwright.training.results import Status, StepDone
 
 Part = Literal["weights", "controller", "candidates"]
 """What a step was for."""
@@ -22,39 +22,19 @@ def listing_of(values: Mapping[str, Any]) -> EnasListing:
 
 
 @dataclass(frozen=True)
-class SharingStep:
-    """One step.
+class SharingStep(StepDone):
+    """One step of the weights, of the controller, or of the choice among candidates.
+
+    Candidates belong to the last epoch, and their steps are counted among these. The loss is that
+    of the sampled cells: on training data for the weights, else on validation data.
 
     Args:
-        epoch: its number, from 1. Candidates belong to the last one.
         part: what the step was for.
-        step: its number in the epoch, from 1; for candidates, among these.
-        steps: how many there are.
-        size: items that were read.
-        loss: of the sampled cells: on training data for the weights, else on validation data.
-        reward: their mean reward, for the controller.
-        learning_rate: of what learned.
-        speed: items by the time that the step took.
-        seconds: since the search began.
+        reward: the mean reward of the sampled cells, for the controller.
     """
 
-    ends_epoch: ClassVar[bool] = False
-    best: ClassVar[bool] = False
-
-    epoch: int
     part: Part
-    step: int
-    steps: int
-    size: int
-    loss: float
     reward: float | None
-    learning_rate: float
-    speed: float
-    seconds: float
-
-    def to_record(self) -> dict[str, Any]:
-        """As the metrics keep it."""
-        return {"kind": "step", **asdict(self)}
 
 
 @dataclass(frozen=True)
