@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -63,15 +62,6 @@ def write_whole(path: Path, text: str) -> None:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def file_stem(name: str, fallback: str) -> str:
-    """A file name without ending, made of a cell's name and safe in any folder.
-
-    >>> file_stem("../my cell", "8f14e45f"), file_stem("..", "8f14e45f")
-    ('my_cell', '8f14e45f')
-    """
-    return re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:100] or fallback
 
 
 def printable(text: str) -> str:

@@ -18,8 +18,8 @@ from cellwright.base.errors import FileError, refused
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
-from cellwright.cell import Cell, CellError
 from cellwright.compare.contenders import Contender, told_apart
+from cellwright.runs.cell_file import read_cell, write_cell
 from cellwright.runs.earlier import info_of_today
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
@@ -215,8 +215,7 @@ def _write(plan: Plan) -> None:
     except OSError as error:
         raise refused("make", plan.folder, error) from None
     for one in plan.contenders:
-        text = one.cell.to_json().encode("utf-8", "backslashreplace") + b"\n"
-        write_whole(plan.cell_path(one.label), text)
+        write_cell(plan.cell_path(one.label), one.cell)
     value = {
         "format": FORMAT,
         "recipe": plan.recipe.model_dump(),
@@ -267,12 +266,7 @@ def read_plan(folder: Path) -> Plan:
 
 def _contender(folder: Path, entry: dict[str, str]) -> Contender:
     path = folder / CELLS / f"{entry['label']}.json"
-    try:
-        cell = Cell.from_json(path.read_bytes())
-    except OSError as error:
-        raise refused("read", path, error) from None
-    except CellError as error:
-        raise RunError(f"{path}: {error}") from None
+    cell = read_cell(path)
     if cell.id != entry["id"]:
         raise RunError(f"{path} is not the cell that the comparison was made with")
     return Contender(entry["label"], cell, entry["source"])

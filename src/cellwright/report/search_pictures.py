@@ -18,7 +18,8 @@ from cellwright.report.metric_axis import (
     training_axis,
     training_height,
 )
-from cellwright.search.one_shot.cells import listed_cell, write_cell
+from cellwright.runs.cell_file import write_cell
+from cellwright.search.one_shot.cells import listed_cell
 from cellwright.tasks.metric import Metric
 
 if TYPE_CHECKING:

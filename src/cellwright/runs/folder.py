@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, ClassVar
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
-from cellwright.cell import Cell, CellError
+from cellwright.cell import Cell
+from cellwright.runs.cell_file import cell_bytes, read_cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.info import RunInfo
 from cellwright.runs.recipes import recipe_to_toml
@@ -70,7 +71,7 @@ class RunFolder(WorkFolder[RunInfo]):
             RunError: it cannot be made, or `path` is taken.
         """
         files = {
-            CELL: cell.to_json().encode("utf-8", "backslashreplace") + b"\n",
+            CELL: cell_bytes(cell),
             RECIPE: recipe_to_toml(info.recipe).encode("utf-8", "backslashreplace"),
         }
         return cls.make(info, files, runs / _name(info) if path is None else path, path is None)
@@ -97,12 +98,7 @@ class RunFolder(WorkFolder[RunInfo]):
     def cell(self) -> Cell:
         """The cell that it trains."""
         path = self.path / CELL
-        try:
-            cell = Cell.from_json(path.read_bytes())
-        except OSError as error:
-            raise refused("read", path, error) from None
-        except CellError as error:
-            raise RunError(f"{path}: {error}") from None
+        cell = read_cell(path)
         if cell.id != self.info.cell.id:
             raise RunError(
                 f"{path} is not the cell that this run was made with: its id is {cell.id}, "

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cellwright.base.errors import UserError
+from cellwright.base.names import file_stem
 from cellwright.cli.bench.build_progress import shown
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import direction
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, file_stem, printable, stderr, stdout
+from cellwright.cli.output import count, printable, stderr, stdout
 
 if TYPE_CHECKING:
     from cellwright.bench.building import Building

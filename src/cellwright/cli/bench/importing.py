@@ -138,7 +138,7 @@ def _described(benchmark: Benchmark) -> str:
 
 
 def _file_name(benchmark: Benchmark) -> str:
+    from cellwright.base.names import file_stem
     from cellwright.bench.file import ENDING
-    from cellwright.cli.output import file_stem
 
     return file_stem(benchmark.title, "benchmark") + ENDING

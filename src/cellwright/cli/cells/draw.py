@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
+from cellwright.base.names import file_stem
 from cellwright.cli import sources
 from cellwright.cli.cells.options import Cells, From, Simplify, known_format
 from cellwright.cli.help import examples
-from cellwright.cli.output import file_stem, stdout
+from cellwright.cli.output import stdout
 
 EXAMPLES = examples(
     ("into gru.svg", "cellwright cells draw gru"),

@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from cellwright.base.names import file_stem
 from cellwright.cli.help import examples
-from cellwright.cli.output import file_stem, stdout
+from cellwright.cli.output import stdout
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Place
 
 EXAMPLES = examples(

@@ -36,12 +36,12 @@ from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
+from cellwright.runs.cell_file import read_cell, write_cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.info import WorkInfo, describe_data
 from cellwright.runs.recipes import opened, recipe_from_json, recipe_to_toml
 from cellwright.runs.work_folder import RESULT, WorkFolder
-from cellwright.search.one_shot.cells import read_cell, write_cell
 from cellwright.search.one_shot.kinds import Found
 from cellwright.search.one_shot.recipes import SearchRecipe
 from cellwright.tasks.registry import open_task

@@ -17,11 +17,11 @@ from cellwright.base.json_values import dumps
 from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
+from cellwright.runs.cell_file import write_cell
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.recipes import Recipe, opened
 from cellwright.runs.run import Run, fresh_run, reopen, task_of
 from cellwright.runs.runner import Event, train, work_in
-from cellwright.search.one_shot.cells import write_cell
 from cellwright.search.one_shot.folder import (
     FOUND,
     SELECTION,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
+from cellwright.base.names import file_stem
+from cellwright.runs.cell_file import write_cell
 from cellwright.trials.store import Ledger, Store, read_cell
 
 STUDIES = Path("studies")
@@ -21,19 +22,14 @@ def write_found(
     has a value."""
     if ledger.best is None:
         return None
-    folder = out / folder_name(name)
+    folder = out / file_stem(name, "study")
     cell = read_cell(store, ledger.best.cell_id).renamed(f"{name}-{ledger.best.number}")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise refused("make", folder, error) from None
-    write_whole(folder / "best.json", cell.to_json().encode("utf-8", "backslashreplace") + b"\n")
+    write_cell(folder / "best.json", cell)
     cell.draw(folder / "best.svg")
     both = {"study": ledger.to_json(), "random": None if random is None else random.to_json()}
     write_whole(folder / "ledger.json", dumps(both, indent=2).encode() + b"\n")
     return folder
-
-
-def folder_name(name: str) -> str:
-    """A study's name as that of a folder."""
-    return re.sub(r"[^\w.-]+", "_", name).strip("._-")[:100] or "study"

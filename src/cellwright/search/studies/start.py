@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from cellwright.base.files import remove
+from cellwright.base.names import file_stem
 from cellwright.base.progress import Progress
 from cellwright.cell.zoo import zoo
 from cellwright.search.blackbox.ask_tell import Method
@@ -110,14 +110,10 @@ def _evaluator(
         "most": recipe.text.limits(),
         "fingerprint": task.fingerprint,
         "threads": recipe.threads if threads is None else threads,
-        "checkpoints": str(CHECKPOINTS / _folder_name(name)),
+        "checkpoints": str(CHECKPOINTS / file_stem(name, "study")),
         "longest": recipe.method.epochs if recipe.method.kind in _GO_ON else None,
     }
     return Call(EVALUATOR, arguments), TaskLabel(child.task.kind, task.metric)
-
-
-def _folder_name(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name).strip("._-")[:100] or "study"
 
 
 def make_executor(
