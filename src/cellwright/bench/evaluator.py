@@ -44,8 +44,9 @@ class Evaluator:
     >>> from cellwright import zoo
     >>> run = Run(valid=[6.0, 5.5], test=[5.9, 5.4], train=[6.1, 5.3], seconds=[10, 11])
     >>> evaluate = Evaluator(assemble([Architecture("gru", zoo["gru"], [run])], title="toy"))
-    >>> evaluate(Trial(number=0, cell=zoo["gru"], fidelity=2, seed=7))
-    Outcome(value=5.5, status='ok', cost=21.0, curve=(6.0, 5.5))
+    >>> outcome = evaluate(Trial(number=0, cell=zoo["gru"], fidelity=2, seed=7))
+    >>> outcome.value, outcome.status, outcome.cost, outcome.curve
+    (5.5, 'ok', 21.0, (6.0, 5.5))
 
     Args:
         benchmark: the table.
