@@ -119,8 +119,8 @@ def test_where_more_is_better_the_loss_of_training_has_its_own_axis(shown, tmp_p
     assert second.get_ylabel() == "loss of training"
     assert heights(axes) == [[50.0, 75.0, 25.0], [75.0]]
     assert heights(second)[0] == pytest.approx([2.0, 1.0, 2 / 3])
-    labels = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert labels[0] == "a: 75.00 at epoch 2"
+    [legend] = shown[0].legends
+    assert legend.get_texts()[0].get_text() == "a: 75.00 at epoch 2"
 
 
 def test_runs_of_different_metrics_are_not_drawn_together(tmp_path: Path):

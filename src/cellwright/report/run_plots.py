@@ -74,7 +74,8 @@ def picture(
     if not drawn:
         raise PlotError("there is nothing to draw: no epoch has ended yet")
     metric = shared_metric({curve.label: curve.metric for curve in drawn})
-    beside = len(drawn) > MOST_INSIDE
+    # With two axes there is no place that the curves of both leave free.
+    beside = len(drawn) > MOST_INSIDE or not metric.is_learned_from
     colours = drawing.colours(len(drawn))
 
     def draw(figure: Any) -> None:
