@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.registry import task_kind
 
 _SEGMENTS = ("bptt", "bptt_spread", "bptt_shortest", "bptt_halve")
 
@@ -48,7 +48,7 @@ def info_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
 
     What is damaged stays as it is: whoever checks the values tells.
     """
-    found = {**values, "metric": PERPLEXITY.model_dump()}
+    found = {**values, "metric": task_kind("language").metric.model_dump()}
     recipe, data = values.get("recipe"), values.get("data")
     if isinstance(recipe, Mapping) and isinstance(data, Mapping):
         found["recipe"] = recipe_of_today(recipe)

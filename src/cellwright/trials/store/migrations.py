@@ -13,7 +13,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection, inspect, select, text
 
 from cellwright.runs.earlier import evaluation_of_today
-from cellwright.tasks.language.metric import PERPLEXITY
+from cellwright.tasks.registry import task_kind
 from cellwright.trials.store.connect import POSTGRESQL
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.tables import metadata, schema
@@ -115,7 +115,7 @@ def _tasks(connection: Connection) -> None:
         before = json.loads(written)
         after = evaluation_of_today(before)
         if after != before:
-            task = TaskLabel("language", PERPLEXITY).to_json()
+            task = TaskLabel("language", task_kind("language").metric).to_json()
             connection.execute(
                 text("UPDATE cellwright_studies SET evaluation = :e, task = :t WHERE id = :n"),
                 {"e": json.dumps(after), "t": task, "n": number},
