@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import time
 import select
 import signal
 import subprocess
@@ -250,8 +251,17 @@ def test_children_of_a_job_end_with_it(tmp_path: Path):
             executor.wait(0.01)
         executor.cancel()
     child = int(marker.read_text())
-    state = Path(f"/proc/{child}/stat")
-    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+    until = time.monotonic() + 30  # a signal takes a moment on a busy machine
+    while is_running(child) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
 
 
 def test_workers_end_when_their_driver_is_killed():
