@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
-import time
 import select
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
