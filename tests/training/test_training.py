@@ -263,7 +263,8 @@ def test_an_epoch_begins_with_its_own_first_batch(corpus):
 
     training, snapshots, widths = made(), [], []
     for event in training.run():
-        snapshots.append(through_json(training.snapshot()))
+        if isinstance(event, EpochDone) or event.step == 1:
+            snapshots.append(through_json(training.snapshot()))
         if isinstance(event, StepDone) and event.step == 1:
             widths.append(training._carried[0].shape[-2])
     assert widths == [4, 5, 6]
