@@ -146,7 +146,8 @@ def test_a_study_takes_its_best_trial_by_accuracy(folder: Path):
 def test_cells_are_compared_by_accuracy(folder: Path):
     settings = {"training.epochs": 1}
     table = cw.compare(
-        ["gru", "rnn"], recipe="training.toml", settings=settings, seeds=2, workers=2,
+        ["gru", "rnn"], recipe="training.toml", settings=settings, seeds=2,
+        executor="in-process",
         progress=False,
     )  # fmt: skip
     means = [row["valid"] for row in table.rows()]

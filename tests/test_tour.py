@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+TINY = {"model.hidden": 4, "training.batch": 256, "training.evaluation_batch": 64}
+
 TOUR = Path(__file__).parents[1] / "examples" / "tour.ipynb"
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed (extra: dev)")
@@ -30,8 +32,12 @@ def test_it_runs(notebook: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     small = notebook.copy()
     for cell in small.cells:  # the same cells, at sizes for a test
-        cell.source = cell.source.replace('"model.hidden": 32', '"model.hidden": 4')
+        cell.source = cell.source.replace('{"model.hidden": 32}', str(TINY))
+        cell.source = cell.source.replace(
+            '"model.hidden": 32', '"model.hidden": 4, "search.batch": 256'
+        )
         cell.source = cell.source.replace("epochs=3", "epochs=1").replace("trials=6", "trials=2")
+        cell.source = cell.source.replace("epochs=2, seeds=2", "epochs=1, seeds=1")
         cell.source = cell.source.replace('"search.rounds": 2', '"search.rounds": 1')
     nbclient.NotebookClient(small, timeout=300, kernel_name="python3").execute()
     outputs = [out for cell in small.cells if cell.cell_type == "code" for out in cell.outputs]

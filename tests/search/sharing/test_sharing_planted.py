@@ -54,9 +54,9 @@ def share_of_planted(search: SharingSearch) -> float:
     )
 
 
-def test_the_planted_operation_is_found_in_nine_of_ten_seeds():
-    shares = [share_of_planted(searched(seed)) for seed in range(10)]
-    assert sum(share > 0.9 for share in shares) >= 9
+def test_the_planted_operation_is_found():
+    shares = [share_of_planted(searched(seed)) for seed in range(many(3))]
+    assert all(share > 0.9 for share in shares)
 
 
 def test_the_planted_operation_is_far_better_on_its_own():
