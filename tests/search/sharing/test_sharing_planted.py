@@ -14,6 +14,7 @@ from cellwright.cell.listings import EnasListing
 from cellwright.search.sharing.enas import SharingSearch
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.language.task import LanguageTask
+from effort import many
 
 PLANTED, OTHER = "tanh", "sigmoid"
 
