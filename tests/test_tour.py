@@ -9,6 +9,9 @@ import pytest
 
 TINY = {"model.hidden": 4, "training.batch": 256, "training.evaluation_batch": 64}
 
+HERE = 'executor="in-process"'
+"""Where commands would start processes, each of which takes seconds to begin."""
+
 TOUR = Path(__file__).parents[1] / "examples" / "tour.ipynb"
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed (extra: dev)")
@@ -36,8 +39,10 @@ def test_it_runs(notebook: Any, monkeypatch: pytest.MonkeyPatch):
         cell.source = cell.source.replace(
             '"model.hidden": 32', '"model.hidden": 4, "search.batch": 256'
         )
-        cell.source = cell.source.replace("epochs=3", "epochs=1").replace("trials=6", "trials=2")
-        cell.source = cell.source.replace("epochs=2, seeds=2", "epochs=1, seeds=1")
+        cell.source = cell.source.replace("epochs=3", "epochs=1").replace(
+            "trials=6", "trials=2, " + HERE
+        )
+        cell.source = cell.source.replace("epochs=2, seeds=2", "epochs=1, seeds=1, " + HERE)
         cell.source = cell.source.replace('"search.rounds": 2', '"search.rounds": 1')
     nbclient.NotebookClient(small, timeout=300, kernel_name="python3").execute()
     outputs = [out for cell in small.cells if cell.cell_type == "code" for out in cell.outputs]
