@@ -90,8 +90,8 @@ def test_a_loss_of_training_is_shown_as_what_it_is():
     [
         ("plain", math.inf, "∞"),
         ("exponential", math.inf, "∞"),
-        ("complement", -math.inf, "−∞"),
-        ("percent", -math.inf, "−∞"),
+        ("complement", -math.inf, "-∞"),
+        ("percent", -math.inf, "-∞"),
     ],
 )
 def test_losses_that_are_no_finite_numbers(form, infinite, shown):

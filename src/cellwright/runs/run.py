@@ -98,7 +98,7 @@ def task_of(
 
     Raises:
         DataError: its data is not there.
-        RunError: it is other data now, whose words may have other numbers than in the weights.
+        RunError: it is other data now, which the weights may not fit.
     """
     about = folder.info.data
     task = open_task(opened(recipe).task, progress)

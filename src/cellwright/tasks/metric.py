@@ -107,7 +107,7 @@ class Metric(BaseModel):
         '103.5'
         """
         if not math.isfinite(value):
-            return "∞" if value > 0 else "−∞" if value < 0 else "–"
+            return "∞" if value > 0 else "-∞" if value < 0 else "–"
         return f"{value:.{_DIGITS[self.form]}f}" if abs(value) < _LARGE else f"{value:.0g}"
 
     def loss_shown(self, loss: float) -> str:

@@ -255,7 +255,7 @@ def _settings(building: Building) -> dict[str, Any]:
         "data": recipe.task.data,
         "recipe": recipe.name,
         "epochs": recipe.training.epochs,
-        "text_fingerprint": building.fingerprint,
+        "fingerprint": building.fingerprint,
         **{
             f"{table}.{name}": value
             for table, values in tables.items()

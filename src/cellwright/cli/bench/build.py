@@ -15,6 +15,7 @@ from cellwright.cli.bench.build_progress import shown
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import direction
 from cellwright.cli.help import examples
+from cellwright.cli.options import address_option, executor_option
 from cellwright.cli.output import count, printable, stderr, stdout
 
 if TYPE_CHECKING:
@@ -96,12 +97,8 @@ def run(
     threads: Annotated[
         int, typer.Option(metavar="N", min=1, help="Of each training; part of its settings.")
     ] = 1,
-    executor: Annotated[
-        str, typer.Option(metavar="NAME", help="Where to train: in-process, local or ray.")
-    ] = "local",
-    address: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of a Ray cluster.")
-    ] = None,
+    executor: Annotated[str, executor_option("trainings")] = "local",
+    address: Annotated[str | None, address_option()] = None,
     store: Annotated[
         str | None,
         typer.Option(
