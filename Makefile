@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 NATIVE := $(wildcard CMakeLists.txt) \
     $(shell find native -name '*.[ch]pp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake' 2>/dev/null)
-# One process more than cores: many tests wait for processes of their own.
-PYTEST_ARGS ?= -n $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count() or 1)") + 1) --dist worksteal
+
+PYTEST_ARGS ?= -n auto --dist worksteal
 
 ifdef CELLWRIGHT_DATA
 export CELLWRIGHT_DATA

@@ -57,3 +57,37 @@ def text_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from runs.support import write_corpus
 
     return write_corpus(tmp_path_factory.mktemp("texts") / "small")
+
+
+WHOLE: dict[str, str] = {}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _short_builtin(tmp_path_factory: pytest.TempPathFactory):
+    """Commands of the documents train on the text that comes with Python; here on a quarter of it.
+
+    A package of the same name before Python's own serves the processes that tests start, too.
+    """
+    from pydoc_data import topics
+
+    WHOLE.update(topics.topics)
+    kept = {name: topics.topics[name] for name in sorted(topics.topics)[1::4]}
+    package = tmp_path_factory.mktemp("short") / "pydoc_data"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "topics.py").write_text(f"topics = {kept!r}\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topics, "topics", kept)
+        patch.syspath_prepend(str(package.parent))  # workers take over the path
+        patch.setenv("PYTHONPATH", os.pathsep.join([str(package.parent), *_python_path()]))
+        yield
+
+
+@pytest.fixture
+def whole_builtin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of the text that comes with Python, for tests about just that."""
+    monkeypatch.setattr("pydoc_data.topics.topics", WHOLE)
+
+
+def _python_path() -> list[str]:
+    return [part for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part]

@@ -65,6 +65,7 @@ def test_a_list_of_names_makes_nothing(run, cache: Path):
     assert "not read yet" in out
 
 
+@pytest.mark.usefixtures("whole_builtin")
 def test_a_named_corpus_is_read(run):
     [row] = json.loads(run("data", "list", "builtin", "--json").out)
     assert row["train"] > 10 * row["test"] > 10_000

@@ -82,6 +82,7 @@ def test_where_a_name_is_looked_for(write, cache: Path, monkeypatch: pytest.Monk
     assert "not the published counts" in corpus.describe()
 
 
+@pytest.mark.usefixtures("whole_builtin")
 def test_builtin_is_here_and_the_same_each_time(cache: Path):
     corpus = data.load("builtin")
     assert sum(corpus.tokens.values()) > 90_000
