@@ -159,5 +159,5 @@ def test_progress_on_a_terminal(folder: Path):
     shown = os.read(ours, 2**16)
     os.close(ours)
     assert done.returncode == 0
-    assert b"reading train" in shown
+    assert b"reading t" in shown  # of train, or test on a machine that is fast
     assert b"1,500,000" in done.stdout

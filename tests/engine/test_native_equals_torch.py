@@ -45,7 +45,7 @@ SPACES: dict[str, Callable[[random.Random], Cell]] = {
     "any-supernet": lambda rng: cells.cell(rng, supernets=True),
     "supernet": supernet,
 }
-CELLS, CHUNK = many(40), 20
+CELLS, CHUNK = many(30), 15
 
 
 @pytest.mark.parametrize("start", range(0, CELLS, CHUNK))
