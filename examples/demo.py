@@ -265,7 +265,8 @@ def print_outcome(searched: SearchFolder, found: Sequence[Standing]) -> None:
     header, rows, place = table(searched, found)
     shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for column, name in enumerate(header):
-        shown.add_column(name, justify="right" if column else "left", no_wrap=column > 0)
+        widest = 0 if column else max(len(row[0]) for row in rows)  # names are never cut
+        shown.add_column(name, justify="right" if column else "left", min_width=widest)
     for number_, row in enumerate(rows):
         shown.add_row(*row, style="bold cyan" if number_ == place else "")
     CONSOLE.print()
