@@ -6,6 +6,13 @@
 """
 
 import sys
+
+if sys.argv[:1] == ["-m"] and "cellwright" in sys.orig_argv:
+    # `python -m cellwright` looks for modules in the working directory first; see module_path.
+    from cellwright.base.module_path import working_folder_last
+
+    sys.path[:] = working_folder_last(sys.path)
+
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType

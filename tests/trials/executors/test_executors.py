@@ -323,3 +323,47 @@ def test_a_worker_starts_without_what_takes_long_to_import():
     others, ours = map(ast.literal_eval, done.stdout.splitlines())
     assert not others & {"torch", "numpy", "pydantic", "sqlalchemy", "ray"}
     assert ours == {"base", "cell", "trials"}  # the package itself exports cells
+
+
+# -- what lies in the working directory --------------------------------------------------
+
+
+@pytest.fixture
+def trapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with files that are called as modules are, and a plug-in."""
+    for name in ("json", "site", "cellwright", "difflib"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('was run')")
+    (tmp_path / "plugin_beside.py").write_text("def answer():\n    return 42\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_worker_runs_nothing_that_lies_in_the_working_directory(
+    trapped: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
+    with LocalProcesses(1) as executor:
+        added, beside = run(executor, call("add", a=1, b=2), Call("plugin_beside:answer"))
+    assert (added.kind, added.value) == ("done", 3)
+    assert "No module named 'plugin_beside'" in first_line(beside)
+
+
+@pytest.mark.parametrize("place", ["", "absolute"])
+def test_plug_ins_beside_a_notebook_are_found_but_hide_nothing(
+    trapped: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    monkeypatch.setattr(sys, "path", [place and str(trapped), *sys.path])
+    with LocalProcesses(1) as executor:
+        added, beside = run(executor, call("add", a=1, b=2), Call("plugin_beside:answer"))
+    assert (added.value, beside.value) == (3, 42)
+
+
+def test_ray_does_not_look_for_modules_in_the_working_directory(ray_cluster: Executor):
+    import ray
+
+    def path() -> list[str]:
+        return sys.path
+
+    found = ray.get(ray.remote(num_cpus=0)(path).remote())
+    assert os.getcwd() not in found
+    assert "" not in found
