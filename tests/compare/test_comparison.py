@@ -11,12 +11,15 @@ from typing import Any
 import pytest
 
 import cellwright as cw
+from cellwright.base.errors import FileError
 from cellwright.compare.contenders import contender
 from cellwright.compare.plan import Plan, make_plan, read_plan
+from cellwright.compare.reached import Reporter, progress_folder, progress_path
 from cellwright.compare.results import standings
 from cellwright.compare.running import missing
 from cellwright.report.comparison.page import write_report
 from cellwright.runs.errors import RunError
+from cellwright.training.results import StepDone
 from compare.figures import F1
 from runs.support import small_recipe, small_run
 
@@ -132,3 +135,25 @@ def test_a_text_that_is_too_short_is_said_at_once(tmp_path: Path, text_folder: P
     with pytest.raises(ValueError, match="too few for a batch"):
         plan(tmp_path / "c", text_folder, "training.batch=5000")
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("name", ["cells", "progress"])
+def test_nothing_is_written_through_a_link_in_the_folder(
+    tmp_path: Path, text_folder: Path, name: str
+):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "gru.json").write_text("of the user")
+    (tmp_path / "c").mkdir()
+    if name == "cells":
+        (tmp_path / "c" / name).symlink_to(elsewhere)
+        with pytest.raises(FileError, match=r"c/cells: it is a link to somewhere else"):
+            plan(tmp_path / "c", text_folder)
+    else:
+        here = plan(tmp_path / "c", text_folder)
+        (tmp_path / "c" / name).symlink_to(elsewhere)
+        with progress_folder(here):
+            Reporter(progress_path(here, "gru", 0))(StepDone(1, 1, 9, 9, 1.0, 1.0, 1.0, 1.0))
+            assert (tmp_path / "c" / name / "gru-seed0.json").exists()
+    assert [path.name for path in elsewhere.iterdir()] == ["gru.json"]
+    assert (elsewhere / "gru.json").read_text() == "of the user"

@@ -67,9 +67,15 @@ Columns = dict[str, NDArray[Any]]
 
 def save(benchmark: Benchmark, path: str | Path) -> Path:
     """Write a benchmark into one file, whole: a reader finds the old file or the new one."""
-    from safetensors.numpy import save as encoded
+    from cellwright.base.files import write_named
 
-    from cellwright.base.files import write_whole
+    write_named(Path(path), to_bytes(benchmark))
+    return Path(path)
+
+
+def to_bytes(benchmark: Benchmark) -> bytes:
+    """What the file of a benchmark holds."""
+    from safetensors.numpy import save as encoded
 
     columns: Columns = {name: getattr(benchmark, name) for name in _NUMBERS}
     for name in _TEXTS:
@@ -82,8 +88,7 @@ def save(benchmark: Benchmark, path: str | Path) -> Path:
     table = {name: getattr(benchmark, name) for name in ("title", "corpus", "kind", "settings")}
     table["metric"] = benchmark.metric.model_dump()
     header = {"format": FORMAT, "table": table, "checksums": _checksums(table, columns)}
-    write_whole(Path(path), encoded(columns, {_ENTRY: json.dumps(header, sort_keys=True)}))
-    return Path(path)
+    return encoded(columns, {_ENTRY: json.dumps(header, sort_keys=True)})
 
 
 def load(path: str | Path) -> Benchmark:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.table import Table
 
+from cellwright.base.files import write_named
 from cellwright.cli.figures import jsonable
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit_json, printable, stderr, stdout, write_whole
+from cellwright.cli.output import count, emit_json, encoded, printable, stderr, stdout
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
 
 if TYPE_CHECKING:
@@ -210,4 +211,4 @@ def _found(found: Similarity) -> dict[str, Any]:
 def _write(path: Path, document: Any) -> None:
     import json
 
-    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_named(path, encoded(json.dumps(document, indent=2, ensure_ascii=False) + "\n"))

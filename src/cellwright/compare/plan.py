@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import FileError, refused
-from cellwright.base.files import write_whole
+from cellwright.base.files import make_inside, write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
 from cellwright.compare.contenders import Contender, told_apart
@@ -211,9 +211,10 @@ def _settings(recipe: Recipe) -> dict[str, Any]:
 
 def _write(plan: Plan) -> None:
     try:
-        plan.cell_path("").parent.mkdir(parents=True, exist_ok=True)
+        plan.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise refused("make", plan.folder, error) from None
+    make_inside(plan.folder / CELLS)
     for one in plan.contenders:
         write_cell(plan.cell_path(one.label), one.cell)
     value = {

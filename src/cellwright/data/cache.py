@@ -20,12 +20,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cellwright.base.errors import reason
+from cellwright.base.errors import FileError, reason
+from cellwright.base.files import sync_folder, write_whole
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
 from cellwright.data import places
 from cellwright.data.errors import DataError
-from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum, write_synced
+from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum
 from cellwright.data.sources import PARTS, Source, Text
 
 _RACY_NS = 2 * 10**9
@@ -99,11 +100,11 @@ def _make(folder: Path, source: Source, progress: Progress | None) -> None:
         new = temporary / "new"
         new.mkdir()
         prepare(source, new, progress)
-        _sync_folder(new)
+        sync_folder(new)
         if folder.exists() or folder.is_symlink():
             os.rename(folder, temporary / "old")
         os.rename(new, folder)
-        _sync_folder(folder.parent)
+        sync_folder(folder.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -150,8 +151,8 @@ def _check_texts(folder: Path, metadata: Metadata, source: Source) -> Metadata:
     if parts == metadata.parts:
         return metadata
     renewed = replace(metadata, parts=parts)
-    with contextlib.suppress(OSError):  # else the hashes are taken again next time
-        _replace(folder / "corpus.json", renewed.to_json())
+    with contextlib.suppress(FileError):  # else the hashes are taken again next time
+        write_whole(folder / "corpus.json", renewed.to_json())
     return renewed
 
 
@@ -173,21 +174,3 @@ def _sha256(text: Text) -> str:
         while block := stream.read(2**20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write_synced(temporary, data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _sync_folder(path: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

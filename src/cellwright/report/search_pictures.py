@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellwright.base.errors import refused
-from cellwright.base.files import write_whole
+from cellwright.base.files import make_inside, write_whole
 from cellwright.cell import Cell
 from cellwright.report import drawing
 from cellwright.report.metric_axis import (
@@ -207,10 +206,7 @@ def _draw_cell(folder: SeedFolder) -> Path:
 def write_cells(folder: SeedFolder, epochs: Sequence[Mapping[str, Any]]) -> list[Cell]:
     """The cell after each epoch, each also as a file in `cells/`."""
     target = folder.path / "cells"
-    try:
-        target.mkdir(exist_ok=True)
-    except OSError as error:
-        raise refused("make", target, error) from None
+    make_inside(target)
     cells = []
     for record in epochs:
         cell = listed_cell(record["listing"], f"epoch {record['epoch']}")

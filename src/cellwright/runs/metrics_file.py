@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import refused
-from cellwright.base.files import write_whole
+from cellwright.base.files import open_lasting, write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.runs.errors import RunError
 
@@ -33,9 +33,10 @@ class MetricsWriter:
         write_whole(path, b"".join(records))
         self.count = len(records)
         try:
-            self._file = open(path, "ab")  # noqa: SIM115
+            handle = open_lasting(path, os.O_WRONLY | os.O_APPEND)
         except OSError as error:
             raise refused("write", path, error) from None
+        self._file = open(handle, "ab")  # noqa: SIM115
 
     def append(self, record: Record) -> None:
         """Add a record; other processes see it at once."""

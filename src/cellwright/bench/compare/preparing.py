@@ -13,13 +13,14 @@ from pathlib import Path
 import numpy as np
 
 from cellwright.base.errors import UserError
+from cellwright.base.files import write_whole
 from cellwright.base.optional import MissingPackageError
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.compare.entries import Entry, check_labels, entry, paper_entries
 from cellwright.bench.compare.running import pool_for
 from cellwright.bench.environment import Environment
 from cellwright.bench.errors import BenchError
-from cellwright.bench.file import load, save
+from cellwright.bench.file import load, to_bytes
 from cellwright.bench.pool import embedding
 from cellwright.bench.prefixes import prefixes
 
@@ -184,7 +185,8 @@ def _with_features(
         found = embedding(benchmark, int(match[1])).features if match else benchmark.featured(name)
         benchmark = benchmark.with_features(name, found)
     folder.mkdir(parents=True, exist_ok=True)
-    return save(benchmark, path), benchmark
+    write_whole(path, to_bytes(benchmark))
+    return path, benchmark
 
 
 def _digest(benchmark: Benchmark) -> str:

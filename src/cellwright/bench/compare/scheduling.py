@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from cellwright.base.files import write_whole
+from cellwright.base.files import make_inside, write_whole
 from cellwright.bench.compare.entries import Entry
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.running import Course, pool_for
@@ -89,7 +89,8 @@ def compare(
                 courses[one.label][seed] = known
     folder.mkdir(parents=True, exist_ok=True)
     for path in {file.parent for _, _, file in jobs.values()}:
-        path.mkdir(parents=True, exist_ok=True)
+        make_inside(path.parent)
+        make_inside(path)
     total = len(seeds) * len(entries)
     failed: dict[str, str] = {}
     done = total - len(jobs)

@@ -6,10 +6,10 @@ paint. Reads `cellwright.cell`, and `cellwright.cell.ops` for the operations.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
+from cellwright.base.errors import FileError
+from cellwright.base.files import write_whole
 from cellwright.cell.cell import Cell
 from cellwright.cell.errors import CellError
 
@@ -38,25 +38,8 @@ def save(cell: Cell, path: Path, *, legend: bool = True, fold: bool = True) -> P
         data = png.render(cell, legend=legend, fold=fold)
     else:
         raise CellError(f"cannot draw into {path.name!r}: the file name must end in .svg or .png")
-    _write_whole(path, data)
-    return path
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's own mode would hide it from others
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        reason = error.strerror or str(error)
-        if not path.parent.is_dir():
-            reason = f"there is no folder {str(path.parent)!r}"
-        raise CellError(f"cannot write the drawing to {str(path)!r}: {reason}") from error
+        write_whole(path, data)
+    except FileError as error:
+        raise CellError(str(error)) from None
+    return path

@@ -41,7 +41,7 @@ def run(
     Numbers keep all their digits: logs come back from 'bench import' as they
     were. A cell that is no NAS-Bench-NLP recipe is written as cellwright JSON.
     """
-    from cellwright.base.files import write_whole
+    from cellwright.base.files import write_named
     from cellwright.bench import load
     from cellwright.bench.export import EXPORTS
     from cellwright.cli.output import encoded
@@ -57,5 +57,5 @@ def run(
         emit(written)
         return
     target = output or Path(what + ending)
-    write_whole(target, written if isinstance(written, bytes) else encoded(written))
+    write_named(target, written if isinstance(written, bytes) else encoded(written))
     stdout().print(printable(str(target)), soft_wrap=True)
