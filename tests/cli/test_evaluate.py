@@ -154,7 +154,7 @@ def test_errors_are_a_line(run, trained, short):
     assert "there is no run b" in error("b")
     assert "text is not a run" in error("text")
     assert "unknown corpus 'nothing'" in error("a", "--data", "nothing")
-    assert "no/such/x.json: no such file" in error("a", "--json", "no/such/x.json")
+    assert "no/such/x.json: there is no folder no/such" in error("a", "--json", "no/such/x.json")
     (path / "best.safetensors").write_bytes(weights[:-50])
     assert "best.safetensors is damaged" in error("a")
     (path / "best.safetensors").unlink()

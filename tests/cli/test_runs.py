@@ -151,4 +151,4 @@ def test_a_picture_into_no_folder(run, two):
     pytest.importorskip("matplotlib")
     done = run("runs", "plot", "a", "-o", "no/such.svg")
     assert done.code == 1
-    assert done.err.startswith("error: cannot write no/such.svg: no such file or directory")
+    assert done.err.startswith("error: cannot write no/such.svg: there is no folder no")
