@@ -154,7 +154,7 @@ def test_a_folder_inside_ours_is_made_once_and_is_no_link(folder: Path, tmp_path
 @pytest.mark.parametrize("linked", [True, False])
 def test_a_lock_that_is_a_link_is_refused(folder: Path, precious: Path, linked: bool):
     (folder / "lock").symlink_to(precious if linked else "nowhere")
-    with pytest.raises(FileError, match=r"lock: it is a link to somewhere else; remove it"):  # noqa: SIM117
+    with pytest.raises(FileError, match=r"lock: is a link to somewhere else; remove it"):  # noqa: SIM117
         with training_lock(folder):
             pass
     assert not is_held(folder)
@@ -165,7 +165,7 @@ def test_a_lock_that_is_a_link_is_refused(folder: Path, precious: Path, linked: 
 def test_a_lock_that_is_a_pipe_is_refused_at_once(folder: Path):
     os.mkfifo(folder / "lock")
     assert not is_held(folder)
-    with pytest.raises(FileError, match="it is a named pipe"):  # noqa: SIM117
+    with pytest.raises(FileError, match="is a named pipe"):  # noqa: SIM117
         with training_lock(folder):
             pass
 

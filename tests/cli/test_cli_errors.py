@@ -69,7 +69,9 @@ def test_bad_output(run, folder: Path):
     Path("folder").mkdir()
     Path("file").write_text("")
     convert = ("cells", "convert", "gru", "--to", "cellwright", "-o")
-    assert_one_line(run(*convert, "no/such/folder.json"), 1, "no/such/folder.json: there is no folder no/such")
+    assert_one_line(
+        run(*convert, "no/such/folder.json"), 1, "no/such/folder.json: there is no folder no/such"
+    )
     assert_one_line(run(*convert, "folder"), 1, "folder: is a directory")
     draw = ("cells", "draw", "gru", "-o")
     assert_one_line(run(*draw, "no/such/folder.svg"), 1, "no/such/folder.svg", "no folder")

@@ -112,7 +112,7 @@ def open_lasting(path: Path, flags: int) -> int:
         handle = os.open(path, flags | os.O_CREAT | NO_LINK, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
-            text = "it is a link to somewhere else; remove it"
+            text = "is a link to somewhere else; remove it"
             raise OSError(error.errno, text, str(path)) from None
         raise
     try:

@@ -52,9 +52,9 @@ def check_regular(status: os.stat_result, path: str | os.PathLike[str]) -> None:
     if stat.S_ISREG(mode):
         return
     if stat.S_ISDIR(mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder, and should be a file", str(path))
+        raise IsADirectoryError(errno.EISDIR, "is a directory, and should be a file", str(path))
     kind = next((name for test, name in _KINDS if test(mode)), "something else")
-    raise OSError(errno.EINVAL, f"it is {kind}, and should be a regular file", str(path))
+    raise OSError(errno.EINVAL, f"is {kind}, and should be a regular file", str(path))
 
 
 def read_regular(path: str | os.PathLike[str], most: int = MOST_TEXT) -> bytes:
@@ -75,6 +75,18 @@ def read_regular(path: str | os.PathLike[str], most: int = MOST_TEXT) -> bytes:
     return data
 
 
+def read_named(path: str | os.PathLike[str], most: int) -> bytes:
+    """What is in a file that a user has named, which may be a pipe or a device, such as /dev/stdin.
+
+    Raises:
+        OSError: as `read_regular`, but for pipes and devices.
+    """
+    with open(path, "rb") as file:
+        data = file.read(most + 1)
+    check_size(len(data), most, path)
+    return data
+
+
 def check_size(size: int, most: int, path: str | os.PathLike[str]) -> None:
     """Say so if a file is larger than it may be.
 
@@ -82,7 +94,7 @@ def check_size(size: int, most: int, path: str | os.PathLike[str]) -> None:
         OSError: it is.
     """
     if size > most:
-        text = f"it is larger than {memory(most)}, which no such file is"
+        text = f"is larger than {memory(most)}, which no such file is"
         raise OSError(errno.EFBIG, text, str(path))
 
 
@@ -96,5 +108,5 @@ def check_mapped(path: str | os.PathLike[str]) -> None:
         size = os.fstat(file.fileno()).st_size
     there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if size > there:
-        text = f"it has {memory(size)}, and this machine's memory {memory(there)}"
+        text = f"has {memory(size)}, and this machine's memory {memory(there)}"
         raise OSError(errno.EFBIG, text, str(path))

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.base.errors import shown
+from cellwright.base.regular_files import check_mapped
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Texts
 from cellwright.bench.errors import BenchError
@@ -123,8 +124,7 @@ def _read(path: Path) -> tuple[dict[str, str], Columns]:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with open(path, "rb"):  # the library's own errors do not tell why it failed to open
-            pass
+        check_mapped(path)  # the library's own errors do not tell why it failed to open
         with safe_open(os.fspath(path), "numpy") as file:
             header = dict(file.metadata() or {})
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 
 from cellwright.base.errors import refused
 from cellwright.base.files import remove, write_whole
+from cellwright.base.regular_files import read_regular
 from cellwright.compare.plan import Plan
 from cellwright.runs.errors import RunError
 
@@ -43,7 +44,7 @@ def read_failures(plan: Plan) -> list[Failure]:
     """
     path = plan.folder / FAILURES
     try:
-        return [Failure(**entry) for entry in json.loads(path.read_bytes())]
+        return [Failure(**entry) for entry in json.loads(read_regular(path))]
     except FileNotFoundError:
         return []
     except OSError as error:

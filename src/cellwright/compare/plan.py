@@ -18,6 +18,7 @@ from cellwright.base.errors import FileError, refused
 from cellwright.base.files import make_inside, write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
+from cellwright.base.regular_files import read_regular
 from cellwright.compare.contenders import Contender, told_apart
 from cellwright.runs.cell_file import read_cell, write_cell
 from cellwright.runs.earlier import info_of_today
@@ -240,7 +241,7 @@ def read_plan(folder: Path) -> Plan:
     """
     path = folder / FILE
     try:
-        value = loads(path.read_bytes())
+        value = loads(read_regular(path))
         if isinstance(value, dict) and value.get("format") == EARLIER:
             value = {**info_of_today(value), "format": FORMAT, "threads": 1}
         if not isinstance(value, dict) or value.get("format") != FORMAT:

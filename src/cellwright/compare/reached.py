@@ -16,6 +16,7 @@ from typing import Any
 
 from cellwright.base.errors import FileError
 from cellwright.base.files import make_inside, remove, write_whole
+from cellwright.base.regular_files import read_regular
 from cellwright.compare.plan import Plan
 from cellwright.training.results import EpochDone, StepDone
 
@@ -79,7 +80,7 @@ def reached(plan: Plan, label: str, seed: int) -> Mapping[str, Any] | None:
     last and `best` the lowest of this attempt, both None before there is one.
     """
     try:
-        values = json.loads(progress_path(plan, label, seed).read_bytes())
+        values = json.loads(read_regular(progress_path(plan, label, seed)))
     except (OSError, ValueError):
         return None
     return values if isinstance(values, dict) else None

@@ -24,10 +24,13 @@ from cellwright.base.errors import FileError, reason
 from cellwright.base.files import sync_folder, write_whole
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
+from cellwright.base.regular_files import open_regular, read_regular
 from cellwright.data import places
 from cellwright.data.errors import DataError
 from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum
 from cellwright.data.sources import PARTS, Source, Text
+
+_MOST_VOCABULARY = 2**30
 
 _RACY_NS = 2 * 10**9
 """A file that was written this shortly before it was read may have been written again since,
@@ -111,8 +114,8 @@ def _make(folder: Path, source: Source, progress: Progress | None) -> None:
 
 def _check(folder: Path, source: Source) -> Entry:
     try:
-        metadata = Metadata.from_json((folder / "corpus.json").read_bytes())
-        vocabulary = (folder / "vocabulary.tsv").read_bytes()
+        metadata = Metadata.from_json(read_regular(folder / "corpus.json"))
+        vocabulary = read_regular(folder / "vocabulary.tsv", _MOST_VOCABULARY)
         tokens = {part: _mapped(folder / f"{part}.bin") for part in PARTS}
     except FileNotFoundError as error:
         there = folder.exists()
@@ -157,7 +160,8 @@ def _check_texts(folder: Path, metadata: Metadata, source: Source) -> Metadata:
 
 
 def _mapped(path: Path) -> NDArray[np.int32]:
-    size = path.stat().st_size
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
     if size == 0 or size % DTYPE.itemsize:
         raise _StaleError(f"{path.name} is damaged")
     return np.memmap(path, dtype=DTYPE, mode="r")

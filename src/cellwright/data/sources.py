@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.regular_files import open_regular
 from cellwright.data import builtin, places
 from cellwright.data.errors import DataError
 from cellwright.data.registry import KNOWN
@@ -177,7 +178,7 @@ def _file(path: Path) -> Text:
         status = path.stat()
         return Stamp(status.st_size, status.st_mtime_ns)
 
-    return Text(str(path), lambda: open(path, "rb"), stamp)
+    return Text(str(path), lambda: open_regular(path), stamp)
 
 
 def _builtin() -> Source:

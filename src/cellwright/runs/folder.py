@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, ClassVar
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
+from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import cell_bytes, read_cell
 from cellwright.runs.errors import RunError
@@ -116,7 +117,7 @@ class RunFolder(WorkFolder[RunInfo]):
 
         path = self.path / RESULT
         try:
-            value = loads(path.read_bytes())
+            value = loads(read_regular(path))
             curve = tuple(EpochRecord(**record) for record in value.pop("curve"))
             return Result(**value, curve=curve)
         except FileNotFoundError:

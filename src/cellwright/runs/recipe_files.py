@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.base.errors import did_you_mean, reason, shown
+from cellwright.base.regular_files import open_regular
 from cellwright.runs.errors import RecipeError
 
 if sys.version_info >= (3, 11):
@@ -119,7 +120,7 @@ def read_packaged(name: str, folder: str) -> dict[str, Any]:
 def read_table(path: Path | Traversable, where: str) -> dict[str, Any]:
     """The tables of a recipe's file, before anything in them is looked at."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) if isinstance(path, Path) else path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise NoRecipeError(f"there is no recipe {where}") from None

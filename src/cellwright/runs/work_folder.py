@@ -20,6 +20,7 @@ from typing_extensions import Self
 from cellwright.base.errors import did_you_mean, refused
 from cellwright.base.files import ENDING, remove, sync_folder, temporary_name, write_whole
 from cellwright.base.locks import is_held, training_lock
+from cellwright.base.regular_files import read_regular
 from cellwright.runs.errors import RunError
 from cellwright.runs.info import Status, WorkInfo
 from cellwright.runs.metrics_file import read_metrics
@@ -155,7 +156,7 @@ class WorkFolder(Generic[Info]):
     def _read_info(cls, path: Path, beside: Path) -> Info:
         file = path / cls.info_name
         try:
-            return cls.info_type.from_json(file.read_bytes())  # type: ignore[return-value]
+            return cls.info_type.from_json(read_regular(file))  # type: ignore[return-value]
         except FileNotFoundError:
             if path.is_dir():
                 raise RunError(f"{path} is not a {cls.noun}: it has no {cls.info_name}") from None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.files import make_inside, write_whole
+from cellwright.base.regular_files import read_regular
 from cellwright.bench.compare.entries import Entry
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.running import Course, pool_for
@@ -186,7 +187,7 @@ def _place(folder: Path, table: Table, one: Entry, seconds: float, idle: int) ->
 def _kept(file: Path) -> Course | None:
     """A course that was kept, if it is there and whole."""
     try:
-        values: dict[str, Any] = json.loads(file.read_bytes())
+        values: dict[str, Any] = json.loads(read_regular(file))
         if values.pop("version") != _VERSION:
             return None
         return Course.from_json(values)

@@ -35,6 +35,7 @@ from cellwright.base.errors import refused, shown
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
+from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import read_cell, write_cell
 from cellwright.runs.errors import RunError
@@ -198,7 +199,7 @@ def check_seeds(seeds: Sequence[int]) -> None:
 def read_figures(path: Path) -> dict[str, Any]:
     """Read figures of a search."""
     try:
-        value = loads(path.read_bytes())
+        value = loads(read_regular(path))
     except OSError as error:
         raise refused("read", path, error) from None
     except ValueError:

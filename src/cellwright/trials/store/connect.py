@@ -86,6 +86,8 @@ def _sqlite(url: URL, create: bool) -> Engine:
     path = Path(url.database or "")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; a store is a file, such as {path / 'studies.db'}")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is a device or a pipe; a store is a file")
     if not create and not path.exists():
         raise StoreError(f"there is no store {path}")
     if not path.parent.is_dir():
