@@ -151,13 +151,14 @@ def run(
         raise _taken(target, place)  # before the store is made
     working = executor_by_name(executor, workers=workers, threads=threads, address=address)
     with working, open_store(place) as opened:
-        _check_free(opened, building, target, place)
-        _print_start(building, place, working.slots)
+        _check_free(opened, building, target)
+        _print_start(building, opened.title, working.slots)
         try:
             with shown(building.task.metric) as watch:
                 build(opened, building, working, watch)
         except StudyStopped:
-            note = f"stopped; what has ended is kept in {place}, and the same command goes on"
+            kept = f"stopped; what has ended is kept in {opened.title}"
+            note = f"{kept}, and the same command goes on"
             stderr().print(printable(note), style="yellow", soft_wrap=True)
             raise typer.Exit(INTERRUPTED) from None
         benchmark = collect(opened, building, title or target.stem)
@@ -199,12 +200,12 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
-def _check_free(store: Store, building: Building, target: Path, place: str) -> None:
+def _check_free(store: Store, building: Building, target: Path) -> None:
     """Nobody's file is written over after hours of training."""
     from cellwright.trials.store import has_study
 
     if target.exists() and not has_study(store, building.name):
-        raise _taken(target, place)
+        raise _taken(target, store.title)
 
 
 def _taken(target: Path, place: str) -> UserError:

@@ -1,19 +1,16 @@
-"""From a path or a URL to a database that behaves as the store needs it."""
+"""From a URL to a database that behaves as the store needs it."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from cellwright.base.errors import shown
 from cellwright.trials.store.errors import StoreError
-
-SQLITE, POSTGRESQL = "sqlite", "postgresql"
+from cellwright.trials.store.urls import SQLITE
 
 _BUSY_SECONDS = 60
 """How long a writer waits for another one. Transactions here take milliseconds."""
@@ -29,36 +26,6 @@ _KEEP_ALIVE = (
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "
     "-c statement_timeout=600000"
 )
-
-
-def parse(place: str | Path) -> URL:
-    """The URL of a store: a file's name is a SQLite database.
-
-    >>> parse("studies.db").database
-    'studies.db'
-    >>> parse("postgresql://me@host/lab").drivername
-    'postgresql+psycopg'
-    """
-    text = os.fspath(place)
-    if "://" not in text:
-        if not text or text == ":memory:":
-            raise StoreError("a store is a file, such as studies.db, or a postgresql:// URL")
-        return URL.create(SQLITE, database=text)
-    try:
-        url = make_url(text)
-    except (exc.ArgumentError, ValueError):
-        raise StoreError(
-            f"{shown(_without_password(text))} is not a database URL; one looks like "
-            "postgresql://user:password@host:5432/name"
-        ) from None
-    kind = url.drivername.partition("+")[0]
-    if kind in ("postgres", POSTGRESQL):
-        return url.set(drivername="postgresql+psycopg")
-    if kind != SQLITE:
-        raise StoreError(f"a store is SQLite or PostgreSQL, not {shown(kind)}")
-    if not url.database or url.database == ":memory:":
-        raise StoreError("a SQLite store needs a file: sqlite:///studies.db, or just studies.db")
-    return url
 
 
 def connect(url: URL, *, create: bool) -> Engine:
@@ -125,8 +92,3 @@ def _use_write_ahead_log(cursor: sqlite3.Cursor) -> None:
             if "locked" not in str(error) or time.monotonic() > latest:
                 raise
             time.sleep(0.02)
-
-
-def _without_password(text: str) -> str:
-    scheme, _, rest = text.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"

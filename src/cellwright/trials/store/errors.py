@@ -28,7 +28,7 @@ _HINTS = (
     ("disk i/o error", "the disk failed, or is full"),
     ("connection refused", "no server listens there: is it running, and is the port right?"),
     ("password authentication failed", "check the user and the password in the URL"),
-    ("no password supplied", "put the password into the URL, or into ~/.pgpass"),
+    ("no password supplied", "say it in PGPASSWORD, in ~/.pgpass or in the URL"),
     ("does not exist", "create it first, with 'createdb' or 'createuser'"),
     ("translate host name", "check the host in the URL"),
     ("resolve host", "check the host in the URL"),
@@ -39,14 +39,14 @@ _TRANSIENT_STATES = ("40001", "40P01", "57P01", "57P02", "57P03")
 """PostgreSQL's codes for: could not serialise, deadlock, and three forms of a restarting server."""
 
 
-def translated(error: exc.SQLAlchemyError, store: str) -> StoreError:
-    """A database's error as one sentence with a hint."""
+def said(error: exc.SQLAlchemyError) -> str:
+    """What a database said, in one line, with a hint."""
     original = getattr(error, "orig", None)
     lines = str(original or error).strip().splitlines() or [type(error).__name__]
-    said = next((line for line in lines if line.strip()), lines[0]).strip()
+    first = next((line for line in lines if line.strip()), lines[0]).strip()
     everything = " ".join(lines).lower()
     hint = next((hint for words, hint in _HINTS if words in everything), "")
-    return StoreError(f"cannot use the store {store}: {said}{f' ({hint})' if hint else ''}")
+    return f"{first}{f' ({hint})' if hint else ''}"
 
 
 def passing(error: exc.SQLAlchemyError) -> bool:

@@ -14,9 +14,10 @@ from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, exc, text
 
-from cellwright.trials.store.connect import AT_ONCE, POSTGRESQL, SOON, WRITES, connect, parse
-from cellwright.trials.store.errors import passing, translated
+from cellwright.trials.store.connect import AT_ONCE, SOON, WRITES, connect
+from cellwright.trials.store.errors import StoreError, passing, said
 from cellwright.trials.store.migrations import is_newest, migrate
+from cellwright.trials.store.urls import POSTGRESQL, cleaned, parse, shown_place
 
 Answer = TypeVar("Answer")
 
@@ -31,7 +32,7 @@ class Store:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.title = title(engine)
+        self.title = shown_place(engine.url)
         """The store in a message: its file, or its URL without the password."""
 
     def read(self, action: Callable[[Connection], Answer]) -> Answer:
@@ -59,7 +60,7 @@ class Store:
                     return action(connection)
             except exc.SQLAlchemyError as error:
                 if not passing(error) or time.monotonic() > give_up:
-                    raise translated(error, self.title) from error
+                    raise translated(error, engine) from error
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
@@ -90,28 +91,25 @@ def open_store(place: str | Path, *, create: bool = True) -> Store:
         StoreError: it is not there, not a store, of a newer version, or cannot be opened.
     """
     engine = connect(parse(place), create=create)
-    store = title(engine)
     try:
         with engine.begin() as connection:  # to look at a store must not wait for its writers
             ready = is_newest(connection)
         if not ready:
             with engine.execution_options(**{WRITES: AT_ONCE}).begin() as connection:
-                migrate(connection, store)
+                migrate(connection, shown_place(engine.url))
     except exc.SQLAlchemyError as error:
         engine.dispose()
-        raise translated(error, store) from error
+        raise translated(error, engine) from error
     except BaseException:
         engine.dispose()
         raise
     return Store(engine)
 
 
-def title(engine: Engine) -> str:
-    """The store in a message."""
-    url = engine.url
-    if engine.dialect.name == POSTGRESQL:
-        return url.set(drivername=POSTGRESQL).render_as_string(hide_password=True)
-    return str(url.database)
+def translated(error: exc.SQLAlchemyError, engine: Engine) -> StoreError:
+    """A database's error as one sentence with a hint, and without the password."""
+    why = cleaned(said(error), engine.url)
+    return StoreError(f"cannot use the store {shown_place(engine.url)}: {why}")
 
 
 def now(connection: Connection) -> float:
