@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cellwright.bench.building import Building
     from cellwright.runs.recipes import Recipe
     from cellwright.trials.store import Store
+    from cellwright.trials.store.patience import StoreBack, StoreLost
 
 EXAMPLES = examples(
     (
@@ -129,6 +130,7 @@ def run(
     from cellwright.runs.recipes import load_recipe
     from cellwright.trials.executors.choosing import executor_by_name
     from cellwright.trials.store import open_store
+    from cellwright.trials.store.patience import Patience
     from cellwright.trials.study import StudyStopped
 
     how = load_recipe(recipe, settings or [])
@@ -150,15 +152,15 @@ def run(
     if store is None and target.exists() and not Path(place).exists():
         raise _taken(target, place)  # before the store is made
     working = executor_by_name(executor, workers=workers, threads=threads, address=address)
-    with working, open_store(place) as opened:
+    with working, open_store(place) as opened, opened.patient(Patience(told=_say_outage)):
         _check_free(opened, building, target)
         _print_start(building, opened.title, working.slots)
         try:
             with shown(building.task.metric) as watch:
                 build(opened, building, working, watch)
-        except StudyStopped:
-            kept = f"stopped; what has ended is kept in {opened.title}"
-            note = f"{kept}, and the same command goes on"
+        except StudyStopped as stop:
+            kept = stop.lost or f"what has ended is kept in {opened.title}"
+            note = f"stopped; {kept}, and the same command goes on"
             stderr().print(printable(note), style="yellow", soft_wrap=True)
             raise typer.Exit(INTERRUPTED) from None
         benchmark = collect(opened, building, title or target.stem)
@@ -225,6 +227,10 @@ def _print_start(building: Building, place: str, slots: int) -> None:
     stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
     stdout().print(printable(f"valid and test are {direction(building.task.metric)}"))
     stdout().print(printable(f"every training is kept in {place}"), soft_wrap=True)
+
+
+def _say_outage(event: StoreLost | StoreBack) -> None:
+    stderr().print(printable(event.message), style="yellow", soft_wrap=True)
 
 
 def _tidy(checkpoints: Path) -> None:

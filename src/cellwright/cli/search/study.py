@@ -28,9 +28,9 @@ def run(store: str | None, **arguments: Any) -> None:
     watcher = Shown()
     try:
         found = search(store=store, **arguments, watcher=watcher)
-    except StudyStopped:
+    except StudyStopped as stop:
         assert watcher.study is not None
-        _print_stop(watcher.study[0], store)
+        _print_stop(watcher.study[0], store, stop.lost)
         raise typer.Exit(INTERRUPTED) from None
     assert isinstance(found, StudyFound)
     _print_found(found, store)
@@ -39,22 +39,25 @@ def run(store: str | None, **arguments: Any) -> None:
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _print_stop(prepared: Prepared, place: str | None) -> None:
-    from cellwright.api.searching import STORE
-    from cellwright.trials.store import find_study, has_study, open_store, overview
-
-    with open_store(STORE if place is None else place) as store:
-        ended, title = 0, store.title
-        if has_study(store, prepared.name):
-            ended = overview(store, find_study(store, prepared.name)).ended
-    line = f"stopped; what has ended ({count(ended, 'trial')}) is kept in {title}"
+def _print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
+    line = f"stopped; {lost or _kept(prepared.name, place)}"
     stderr().print(printable(line), style="yellow", soft_wrap=True)
-    stderr().print("go on: the same command again", soft_wrap=True)
+    again = "go on: the same command again" + (", once the store is back" if lost else "")
+    stderr().print(again, soft_wrap=True)
     show = _command("studies show", prepared.name, place)
     stderr().print(printable(f"so far: {show}"), soft_wrap=True)
     note = password_note(place)
     if note is not None:
         stderr().print(note, style="dim", soft_wrap=True)
+
+
+def _kept(name: str, place: str | None) -> str:
+    from cellwright.api.searching import STORE
+    from cellwright.trials.store import find_study, open_store, overview
+
+    with open_store(STORE if place is None else place) as store:
+        ended = overview(store, find_study(store, name)).ended
+        return f"what has ended ({count(ended, 'trial')}) is kept in {store.title}"
 
 
 def _print_found(found: StudyFound, place: str | None) -> None:

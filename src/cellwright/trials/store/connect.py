@@ -12,8 +12,9 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.urls import SQLITE
 
-_BUSY_SECONDS = 60
-"""How long a writer waits for another one. Transactions here take milliseconds."""
+BUSY_SECONDS = 1.0
+"""How long SQLite itself waits for another writer. It does so where no signal is heard, so it is
+short; `patience` waits on. Transactions here take milliseconds."""
 
 WRITES = "cellwright_writes"
 """The execution option of connections that will write: how soon the disk has to have it, by the
@@ -21,11 +22,13 @@ words that SQLite has for that."""
 
 AT_ONCE, SOON = "FULL", "NORMAL"
 
-# A server notices within a minute that a machine has vanished, instead of after two hours.
-_KEEP_ALIVE = (
+# A server notices within a minute that a machine has vanished, instead of after two hours; and so
+# do we that a server has.
+_SERVER = (
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "
     "-c statement_timeout=600000"
 )
+_CLIENT = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
 def connect(url: URL, *, create: bool) -> Engine:
@@ -39,7 +42,8 @@ def connect(url: URL, *, create: bool) -> Engine:
             connect_args={
                 "connect_timeout": 10,
                 "application_name": "cellwright",
-                "options": _KEEP_ALIVE,
+                "options": _SERVER,
+                **_CLIENT,
             },
         )
     except ImportError:
@@ -57,7 +61,7 @@ def _sqlite(url: URL, create: bool) -> Engine:
         raise StoreError(f"there is no store {path}")
     if not path.parent.is_dir():
         raise StoreError(f"cannot make the store {path}: there is no folder {path.parent}")
-    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, record: Any) -> None:
@@ -83,7 +87,7 @@ def _sqlite(url: URL, create: bool) -> Engine:
 def _use_write_ahead_log(cursor: sqlite3.Cursor) -> None:
     """Change a new file's journal. Where several processes open it at once, SQLite tells all but
     one that it is locked, without the wait that it gives to writers."""
-    latest = time.monotonic() + _BUSY_SECONDS
+    latest = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
+from typing import Literal
+
 from sqlalchemy import exc
 
 from cellwright.base.errors import UserError
@@ -12,6 +15,11 @@ class StoreError(UserError):
 
     The message names the store and says what to do.
     """
+
+
+class StoreAwayError(StoreError):
+    """A store that was there before did not answer, or could not be written, for as long as it was
+    tried."""
 
 
 class OvertakenError(Exception):
@@ -35,8 +43,22 @@ _HINTS = (
     ("permission denied", "the user lacks the right to do this"),
 )
 
-_TRANSIENT_STATES = ("40001", "40P01", "57P01", "57P02", "57P03")
-"""PostgreSQL's codes for: could not serialise, deadlock, and three forms of a restarting server."""
+Trouble = Literal["away", "full", "locked"]
+"""What may be over a moment later: a server that is gone or restarts, a full disk, and others who
+keep locked what a transaction needs."""
+
+_AWAY, _LOCKED = ("57P01", "57P02", "57P03"), ("40001", "40P01")
+"""PostgreSQL's codes for three forms of a restarting server, and for two transactions that are in
+each other's way."""
+
+
+# By their words, since Python 3.10 does not pass on SQLite's codes.
+_SQLITE: tuple[tuple[str, Trouble], ...] = (
+    ("database is locked", "locked"),
+    ("database table is locked", "locked"),
+    ("disk is full", "full"),
+    ("disk i/o error", "full"),
+)
 
 
 def said(error: exc.SQLAlchemyError) -> str:
@@ -49,14 +71,21 @@ def said(error: exc.SQLAlchemyError) -> str:
     return f"{first}{f' ({hint})' if hint else ''}"
 
 
-def passing(error: exc.SQLAlchemyError) -> bool:
-    """Whether the same transaction may succeed a moment later."""
+def trouble(error: exc.SQLAlchemyError) -> Trouble | None:
+    """What keeps a database from a transaction that may succeed later; None if it never will."""
     if not isinstance(error, exc.DBAPIError):
-        return False
-    state = str(getattr(error.orig, "sqlstate", None) or "")
-    if error.connection_invalidated or state in _TRANSIENT_STATES or state.startswith("08"):
-        return True
+        return None
+    original = error.orig
+    if isinstance(original, sqlite3.OperationalError):
+        text = str(original).lower()
+        return next((found for words, found in _SQLITE if words in text), None)
+    state = str(getattr(original, "sqlstate", None) or "")
+    if state in _LOCKED:
+        return "locked"
+    if error.connection_invalidated or state in _AWAY or state.startswith("08"):
+        return "away"
+    if state.startswith("53"):  # no room on its disk, no memory, too many connections
+        return "full" if state == "53100" else "away"
     # psycopg gives no code where it could not connect at all.
-    return type(error.orig).__module__.startswith("psycopg") and (
-        isinstance(error, exc.OperationalError) and not state
-    )
+    unreached = type(original).__module__.startswith("psycopg") and not state
+    return "away" if unreached and isinstance(error, exc.OperationalError) else None
