@@ -240,6 +240,6 @@ def test_a_disk_that_is_full(file: Store):
     study(file, evolution(), InProcess(), 20, "undisturbed")
     assert kept(file) == kept(file, "undisturbed")
     fill()
+    large = "CREATE TABLE large AS SELECT randomblob(1000000)"
     with pytest.raises(StoreError, match="make room and try again"):  # nobody waits at a prompt
-        for number in range(200):
-            file.write(lambda c, n=number: c.exec_driver_sql(f"CREATE TABLE t{n} (a TEXT)"))
+        file.write(lambda connection: connection.exec_driver_sql(large))

@@ -60,7 +60,7 @@ def run(
     )
     from cellwright.trials.store.ledger import overview_and_ledger
 
-    with open_store(store, create=False) as opened:
+    with open_store(store, only_read=True) as opened:
         study = find_study(opened, name)
         found = best_trials(opened, study, best)
         if cell:

@@ -70,6 +70,9 @@ def run_study(
     before. Others may work on it at the same time, from this machine or, with PostgreSQL, from
     others.
 
+    A store that does not answer, or cannot be written, is told to who watches, and tried again for
+    five minutes; what ends meanwhile is kept here and written when the store is back.
+
     Args:
         store: where everything is kept.
         name: of the study; a new one is begun if there is none of that name.
@@ -94,9 +97,6 @@ def run_study(
 
     Returns:
         how the study stands.
-
-    A store that does not answer, or cannot be written, is told to who watches, and tried again for
-    five minutes; what ends meanwhile is kept here and written when the store is back.
 
     Raises:
         StudyStopped: Ctrl-C was pressed, or the process was asked to end. What ran here is put
