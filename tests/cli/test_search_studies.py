@@ -15,7 +15,13 @@ from cellwright.cli.search.study_progress import SHOWN, Pace, drawn, failure_lin
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.metric import Metric
 from cellwright.trials.store import TrialRecord
-from cellwright.trials.study import AttemptFailed, TrialFinished, TrialStarted
+from cellwright.trials.study import (
+    AttemptFailed,
+    StoreBack,
+    StoreLost,
+    TrialFinished,
+    TrialStarted,
+)
 from runs.support import SETTINGS
 
 TINY = [
@@ -172,6 +178,10 @@ def test_the_live_table_and_the_lines(capsys):
     assert "accuracy ↑" in capsys.readouterr().out
     failed = AttemptFailed(3, "cafe", 1, "memory", "held 3 MiB\nmore", again=True)
     assert failure_line(failed) == "trial 3, attempt 1: memory: held 3 MiB; it is tried again"
+    with study_progress.shown(lambda: (Overview(0), []), 8, PERPLEXITY) as watch:
+        watch(StoreLost("the store x is gone", 9.0))
+        watch(StoreBack("the store x is back"))
+    assert capsys.readouterr().out == "the store x is gone\nthe store x is back\n"
     empty = Pace(lambda: (Overview(0), []), 8)
     Console(width=80).print(drawn(empty, PERPLEXITY))
     assert "no trial has a value yet" in capsys.readouterr().out

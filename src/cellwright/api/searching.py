@@ -22,6 +22,7 @@ from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
 from cellwright.trials.executors import Executor
 from cellwright.trials.store import Store, find_study, open_store, read_ledger
+from cellwright.trials.store.patience import Patience
 
 STORE = "studies.db"
 """Where studies are kept unless said."""
@@ -154,7 +155,11 @@ def _study(
     with told.reading() as reading:
         prepared = prepare(recipe, seed, name=name, threads=where["threads"], progress=reading)
     target = recipe.trials if trials is None else trials
-    with make_executor(kind, recipe, **where) as executor, open_store(store or STORE) as opened:
+    with (
+        make_executor(kind, recipe, **where) as executor,
+        open_store(store or STORE) as opened,
+        opened.patient(Patience(told=lambda event: told.warn(event.message))),
+    ):
         with told.studying(prepared, opened, executor, target) as watch:
             run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)

@@ -8,6 +8,7 @@ checksums, and whether the text has changed since.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import shutil
@@ -77,9 +78,14 @@ def fetch(source: Source, progress: Progress | None = None) -> Entry:
                 _sweep(folder)
             _make(folder, source, progress)
     except OSError as error:
-        raise DataError(
-            f"cannot keep the tokens of {source.name} in {parent}: {reason(error)}; "
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = (
             "make room, or set CELLWRIGHT_CACHE to another folder"
+            if full
+            else ("set CELLWRIGHT_CACHE to a folder that can be written to")
+        )
+        raise DataError(
+            f"cannot keep the tokens of {source.name} in {parent}: {reason(error)}; {what}"
         ) from None
     try:
         return replace(_check(folder, source), why=why)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from cellwright.spaces import Pool, Space
 from cellwright.tasks.registry import open_task
 from cellwright.trials.executors import Call, Executor
 from cellwright.trials.store import Overview, Store, find_study, has_study, list_trials, read_curves
-from cellwright.trials.study import run_study
+from cellwright.trials.study import StoreBack, StoreLost, run_study
 from cellwright.trials.study.events import AttemptFailed, Event, TrialFinished
 from cellwright.trials.task_label import TaskLabel
 
@@ -71,8 +71,8 @@ class BuildProgress:
         done: trainings that have ended, also those of earlier calls.
         total: how many there will be.
         event: what happened; None at the beginning.
-        name: of the cell that it is about.
-        seed: of the training that it is about.
+        name: of the cell that it is about, if it is about one.
+        seed: of that training.
         left: about how many seconds there are to go; None before the first training has ended.
     """
 
@@ -280,11 +280,13 @@ class _Progress:
         self._now = BuildProgress(min(done, total), total)
         self._method = method
         self._ended, self._started = 0, time.monotonic()
-        if watch is not None:
-            watch(self._now)
+        self._tell(self._now)
 
     def see(self, event: Event) -> None:
         """Take in an event of the study."""
+        if isinstance(event, StoreLost | StoreBack):
+            self._tell(replace(self._now, event=event))
+            return
         over = isinstance(event, TrialFinished) or (
             isinstance(event, AttemptFailed) and not event.again
         )
@@ -296,5 +298,8 @@ class _Progress:
             left = pace * (self._now.total - done)
         name, seed = self._method.label(event.number)
         self._now = BuildProgress(done, self._now.total, event, name, seed, left)
+        self._tell(self._now)
+
+    def _tell(self, now: BuildProgress) -> None:
         if self._watch is not None:
-            self._watch(self._now)
+            self._watch(now)

@@ -43,11 +43,13 @@ def shown(metric: Metric) -> Iterator[Watch]:
 
 def described(now: BuildProgress, metric: Metric) -> str:
     """A line for what has just happened; empty where nothing is worth one."""
-    from cellwright.trials.study.events import AttemptFailed, TrialFinished
+    from cellwright.trials.study import AttemptFailed, StoreBack, StoreLost, TrialFinished
 
     event = now.event
     if event is None:
         return f"{now.done:,} of {now.total:,} trainings are there already" if now.done else ""
+    if isinstance(event, StoreLost | StoreBack):
+        return event.message
     what = f"{now.name}, seed {now.seed}"
     if isinstance(event, AttemptFailed):
         reason = event.message.splitlines()[0] if event.message else event.ending

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.store_option import password_note, with_store
 from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def run(store: str | None, **arguments: Any) -> None:
     watcher = Shown()
     try:
         found = search(store=store, **arguments, watcher=watcher)
-    except StudyStopped:
+    except StudyStopped as stop:
         assert watcher.study is not None
-        _print_stop(watcher.study[0], store)
+        _print_stop(watcher.study[0], store, stop.lost)
         raise typer.Exit(INTERRUPTED) from None
     assert isinstance(found, StudyFound)
     _print_found(found, store)
@@ -38,18 +39,25 @@ def run(store: str | None, **arguments: Any) -> None:
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _print_stop(prepared: Prepared, place: str | None) -> None:
+def _print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
+    line = f"stopped; {lost or _kept(prepared.name, place)}"
+    stderr().print(printable(line), style="yellow", soft_wrap=True)
+    again = "go on: the same command again" + (", once the store is back" if lost else "")
+    stderr().print(again, soft_wrap=True)
+    show = _command("studies show", prepared.name, place)
+    stderr().print(printable(f"so far: {show}"), soft_wrap=True)
+    note = password_note(place)
+    if note is not None:
+        stderr().print(note, style="dim", soft_wrap=True)
+
+
+def _kept(name: str, place: str | None) -> str:
     from cellwright.api.searching import STORE
-    from cellwright.trials.store import find_study, has_study, open_store, overview
+    from cellwright.trials.store import find_study, open_store, overview
 
     with open_store(STORE if place is None else place) as store:
-        ended, title = 0, store.title
-        if has_study(store, prepared.name):
-            ended = overview(store, find_study(store, prepared.name)).ended
-    line = f"stopped; what has ended ({count(ended, 'trial')}) is kept in {title}"
-    stderr().print(printable(line), style="yellow", soft_wrap=True)
-    stderr().print("go on: the same command again", soft_wrap=True)
-    stderr().print(printable(f"so far: {_command('studies show', prepared.name, place)}"))
+        ended = overview(store, find_study(store, name)).ended
+        return f"what has ended ({count(ended, 'trial')}) is kept in {store.title}"
 
 
 def _print_found(found: StudyFound, place: str | None) -> None:
@@ -81,16 +89,22 @@ def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:
     show = _command("studies show", found.name, place)
     best, folder, recipe = found.ledger.best, found.folder, found.recipe
     if best is None or folder is None:
-        yield "next", show
+        yield from _show(show, place, "next")
         return
     yield "cell", f"{folder / 'best.json'} ({best.cell_id})"
     yield "picture", str(folder / "best.svg")
     cell, data = shlex.quote(str(folder / "best.json")), shlex.quote(recipe.task.data)
     yield "next", f"cellwright train {cell} --data {data} --recipe {shlex.quote(recipe.training)}"
     yield "", _command("studies plot", found.name, place)
-    yield "", show
+    yield from _show(show, place, "")
+
+
+def _show(command: str, place: str | None, title: str) -> Iterator[tuple[str, str]]:
+    yield title, command
+    note = password_note(place)
+    if note is not None:
+        yield "", f"({note})"
 
 
 def _command(words: str, name: str, place: str | None) -> str:
-    behind = "" if place is None else f" --store {shlex.quote(place)}"
-    return f"cellwright {words} {shlex.quote(name)}{behind}"
+    return with_store(f"cellwright {words} {shlex.quote(name)}", place)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cellwright.tasks.metric import Metric
     from cellwright.trials.store import Overview, TrialRecord
     from cellwright.trials.study import AttemptFailed, Event, TrialFinished
+    from cellwright.trials.study.events import OfTrial
 
     Look = Callable[[], tuple[Overview, list[TrialRecord]]]
 
@@ -57,8 +58,8 @@ class Pace:
         took = self._now() - begun
         self._due = self._now() + max(LOOK_SECONDS, _SLOW * took)
 
-    def add(self, event: Event) -> None:
-        """Take in an event of this driver."""
+    def add(self, event: OfTrial) -> None:
+        """Take in what happened to a trial of this driver."""
         from cellwright.trials.study import TrialFinished, TrialStarted
 
         with self._lock:
@@ -116,7 +117,7 @@ def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event],
     """Show a study on standard output; what is yielded takes its events."""
     from rich.live import Live
 
-    from cellwright.trials.study import AttemptFailed, TrialFinished
+    from cellwright.trials.study import AttemptFailed, StoreBack, StoreLost, TrialFinished
 
     console = stdout()
     pace = Pace(look, target)
@@ -128,6 +129,10 @@ def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event],
     )
 
     def watch(event: Event) -> None:
+        # Comes from within `pace.add` too, which asks the store: so nothing is locked for it.
+        if isinstance(event, StoreLost | StoreBack):
+            console.print(printable(event.message), style="yellow", soft_wrap=True)
+            return
         pace.add(event)
         if isinstance(event, AttemptFailed):
             console.print(printable(failure_line(event)), style="yellow", soft_wrap=True)

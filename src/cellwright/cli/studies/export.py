@@ -55,6 +55,6 @@ def run(
     path = output
     if path is None:
         path = Path(f"{file_stem(name, 'study')}-{table.value}.csv")
-    with open_store(store, create=False) as opened:
+    with open_store(store, only_read=True) as opened:
         export_study(opened, find_study(opened, name), path, table.value)
     stdout().print(str(path), soft_wrap=True)

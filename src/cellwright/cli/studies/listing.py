@@ -35,7 +35,7 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     """
     from cellwright.trials.store import open_store, overviews
 
-    with open_store(store, create=False) as opened:
+    with open_store(store, only_read=True) as opened:
         found = overviews(opened)
         title = opened.title
     if as_json:

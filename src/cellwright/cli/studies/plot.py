@@ -45,7 +45,7 @@ def run(
 
     if output.suffix.lower().removeprefix(".") not in KINDS:
         raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")
-    with open_store(store, create=False) as opened:
+    with open_store(store, only_read=True) as opened:
         wanted = list(dict.fromkeys(names))
         for name in names:
             if name + SUFFIX not in wanted and has_study(opened, name + SUFFIX):

@@ -13,6 +13,7 @@ from rich.table import Table
 from cellwright.cli.figures import duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit, emit_json, printable, stdout
+from cellwright.cli.store_option import password_note, with_store
 from cellwright.cli.studies.listing import state_of
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
 from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
@@ -59,7 +60,7 @@ def run(
     )
     from cellwright.trials.store.ledger import overview_and_ledger
 
-    with open_store(store, create=False) as opened:
+    with open_store(store, only_read=True) as opened:
         study = find_study(opened, name)
         found = best_trials(opened, study, best)
         if cell:
@@ -72,7 +73,7 @@ def run(
     if as_json:
         emit_json(jsonable(_document(stands, found, ledger, random)))
         return
-    _print(stands, found, ledger, random)
+    _print(stands, found, ledger, random, store)
 
 
 def _document(
@@ -103,6 +104,7 @@ def _print(
     best: list[TrialRecord],
     ledger: Ledger,
     random: Ledger | None,
+    place: str,
 ) -> None:
     from cellwright.search.studies.baseline import compare
 
@@ -126,8 +128,12 @@ def _print(
             console.print(printable(line), soft_wrap=True)
     console.print()
     quoted = shlex.quote(stands.study.name)
-    console.print(printable(f"plot:   cellwright studies plot {quoted}"), soft_wrap=True)
-    console.print(printable(f"export: cellwright studies export {quoted}"), soft_wrap=True)
+    for what in ("plot", "export"):
+        command = with_store(f"cellwright studies {what} {quoted}", place)
+        console.print(printable(f"{what + ':':<7} {command}"), soft_wrap=True)
+    note = password_note(place)
+    if note is not None:
+        console.print(note, style="dim", soft_wrap=True)
 
 
 def _facts(stands: Overview) -> list[tuple[str, str]]:

@@ -23,13 +23,13 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from cellwright.trials.store.connect import POSTGRESQL
 from cellwright.trials.store.overview import Overview, study_overview
 from cellwright.trials.store.queries import OK, TrialRecord
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study
 from cellwright.trials.store.tables import attempts, trials
 from cellwright.trials.store.trials import FAILED, FINISHED
+from cellwright.trials.store.urls import POSTGRESQL
 
 
 @dataclass(frozen=True)

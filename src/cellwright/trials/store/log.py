@@ -15,11 +15,11 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from cellwright.trials.store.connect import POSTGRESQL
 from cellwright.trials.store.errors import OvertakenError
 from cellwright.trials.store.store import now
 from cellwright.trials.store.tables import cells, curves, studies, trials
 from cellwright.trials.store.trials import FAILED, FINISHED, WAITING, trial_json, with_cells
+from cellwright.trials.store.urls import POSTGRESQL
 
 _OUTCOME = ("number", "told_after", "value", "status", "cost", "error")
 

@@ -3,6 +3,7 @@
 May import the store and the executors. It knows methods by what they do (`leader.Method`).
 """
 
+from cellwright.trials.store.patience import StoreBack, StoreLost
 from cellwright.trials.study.driver import run_study
 from cellwright.trials.study.events import (
     AttemptFailed,
@@ -16,6 +17,8 @@ from cellwright.trials.study.events import (
 __all__ = [
     "AttemptFailed",
     "Event",
+    "StoreBack",
+    "StoreLost",
     "StudyError",
     "StudyStopped",
     "TrialFinished",
