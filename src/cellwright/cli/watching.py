@@ -152,6 +152,8 @@ def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int
     what = f"{prepared.name}: {method.name} over {recipe.space.kind} on {data}"
     trials = f"{count(target, 'trial')} of up to {count(recipe.method.epochs, 'epoch')}"
     _say(f"{what}, {trials}, seed {prepared.seed}")
+    if method.source is not None and method.source.file is not None:
+        _say(f"{method.name} runs the code of {method.source.file}")
     threads = prepared.evaluate.arguments["threads"]
     slots = executor.slots  # of a cluster that is starting, none yet
     at_once = f"{count(slots, 'trial')} at once" if slots else "as many trials at once as fit"
