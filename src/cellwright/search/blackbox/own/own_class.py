@@ -68,6 +68,7 @@ class OwnClass:
 
         Raises:
             SettingError: it has no such setting, or needs one that is not given.
+            OwnMethodError: it cannot be made from a space and a seed.
         """
         check_own_settings(self.kind, self.source, settings, shared=tuple(SHARED))
 
@@ -100,10 +101,12 @@ def check_own_settings(
     made = f"it is made as {kind.__name__}(space, seed=…, **settings)"
     line = begins_at(kind.__init__)  # type: ignore[misc]
     if "seed" not in by_name and not anything:
-        raise SettingError(f"{source}: its constructor lacks the argument seed; {made}{line}")
+        raise OwnMethodError(f"{source}: its constructor lacks the argument seed; {made}{line}")
     first = next(iter(parameters.values()), None)
     if first is None or first.kind in (first.KEYWORD_ONLY, first.VAR_KEYWORD):
-        raise SettingError(f"{source}: its constructor does not take the space first; {made}{line}")
+        raise OwnMethodError(
+            f"{source}: its constructor does not take the space first; {made}{line}"
+        )
     own = [name for name in by_name if name != first.name and name not in ALWAYS]
     known = list(dict.fromkeys([*own, *shared]))
     for name in settings:
