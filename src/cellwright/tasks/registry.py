@@ -99,6 +99,21 @@ def task_kind(name: str) -> TaskKind:
     return made
 
 
+def file_hash(name: str) -> str | None:
+    """The hash of the file that a task comes from; None for tasks that no file is named for.
+
+    Raises:
+        TaskError: the file cannot be had.
+    """
+    place = as_place(name)
+    if place is None or not place.is_file:
+        return None
+    try:
+        return load(place)[1].sha256
+    except PluginError as error:
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {error}") from error
+
+
 @functools.lru_cache(maxsize=64)
 def _given(function: Callable[[], object]) -> object:
     """What a plug-in's function gives: asked once, so that a kind is the same every time."""

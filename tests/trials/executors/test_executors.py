@@ -89,9 +89,9 @@ def test_an_error_for_people_is_said_without_a_traceback(executor: Executor):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("trials.executors.jobs:nothing", "has no function 'nothing'"),
-        ("trials.executors.missing:add", "cannot import trials.executors.missing"),
-        ("trials.executors.jobs:PATIENT", "has no function 'PATIENT'"),
+        ("trials.executors.jobs:nothing", "has no attribute 'nothing'"),
+        ("trials.executors.missing:add", "trials.executors.missing cannot be imported"),
+        ("trials.executors.jobs:PATIENT", "has no attribute 'PATIENT'"),
         ("trials.executors.jobs:not_json", "not JSON serializable"),
         ("trials.executors.jobs:say_goodbye", "SystemExit: 3"),
     ],

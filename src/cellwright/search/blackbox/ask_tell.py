@@ -141,7 +141,7 @@ class Method(ABC):
             "version": _VERSION,
             "method": self.name,
             "settings": self.settings(),
-            "space": {"name": self.space.name, "settings": self.space.settings()},
+            "space": self.space.described(),
             **source,
             "trials": [trial.to_json() for trial in self.trials],
             "outcomes": [
@@ -158,7 +158,7 @@ class Method(ABC):
                 f"this is not the state of a {cls.name!r} search, version {_VERSION}, but of "
                 f"{shown(state.get('method'))}, version {shown(state.get('version'))}"
             )
-        there = {"name": space.name, "settings": space.settings()}
+        there = space.described()
         if state.get("space") != there:
             raise SearchError(f"the search was over {state.get('space')}, this space is {there}")
         try:

@@ -15,7 +15,7 @@ from cellwright.search.blackbox.features import draw_pool
 from cellwright.search.blackbox.methods import METHODS, method
 from cellwright.search.studies.recipes import StudyRecipe
 from cellwright.spaces import Space
-from cellwright.tasks.registry import open_task
+from cellwright.tasks.registry import file_hash, open_task
 from cellwright.trials.executors import Call, Executor, Limits
 from cellwright.trials.executors.choosing import executor_by_name
 from cellwright.trials.store import Overview, Retries, Store
@@ -113,6 +113,9 @@ def _evaluator(
         "checkpoints": str(CHECKPOINTS / file_stem(name, "study")),
         "longest": recipe.method.epochs if _goes_on(recipe) else None,
     }
+    code = file_hash(child.task.kind)
+    if code is not None:
+        arguments["code"] = code
     return Call(EVALUATOR, arguments), TaskLabel(child.task.kind, task.metric)
 
 
