@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import UserError, did_you_mean, refused, shown
+from cellwright.base.plugins import place_of
 from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell
 from cellwright.cell.formats import read
@@ -109,6 +110,8 @@ def _written(value: Any) -> str:
         return f'"{NONE}"'
     if isinstance(value, Path):
         value = str(value)
+    if isinstance(value, type):  # a method or a task of one's own, as `method.kind`
+        value = place_of(value)
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):

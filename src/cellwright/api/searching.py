@@ -21,8 +21,9 @@ from cellwright.search.studies.found import STUDIES, write_found
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
 from cellwright.trials.executors import Executor
-from cellwright.trials.store import Store, find_study, open_store, read_ledger
+from cellwright.trials.store import Store, find_study, has_study, open_store, read_ledger
 from cellwright.trials.store.patience import Patience
+from cellwright.trials.study.source import other_code
 
 STORE = "studies.db"
 """Where studies are kept unless said."""
@@ -140,6 +141,18 @@ def _one_shot(folder: SearchFolder, told: Watcher, checkpoint_seconds: float) ->
     return Found(folder, tuple(candidates))
 
 
+def _say_other_code(prepared: Prepared, store: Store, told: Watcher) -> None:
+    """Say that a method's file has changed since the study was begun that goes on now."""
+    source = prepared.method.source
+    if source is None or not has_study(store, prepared.name):
+        return
+    if other_code(find_study(store, prepared.name).search, prepared.method.state()):
+        told.warn(
+            f"{source} has another content than when study {prepared.name!r} was begun: it goes on "
+            "if the new one asks for the same trials"
+        )
+
+
 def _study(
     recipe: StudyRecipe,
     seed: int,
@@ -160,6 +173,7 @@ def _study(
         open_store(store or STORE) as opened,
         opened.patient(Patience(told=lambda event: told.warn(event.message))),
     ):
+        _say_other_code(prepared, opened, told)
         with told.studying(prepared, opened, executor, target) as watch:
             run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)

@@ -13,7 +13,8 @@ where this one says nothing:
     average_after = "none"
 
 "none" stands for "no value" in tables, since TOML has none. A folder of text that is beside the
-recipe's file is found from everywhere.
+recipe's file is found from everywhere, and so is a file of code that a `kind` names
+(`mine.py:Mine`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from cellwright.runs.recipe_files import (
     override,
     read_packaged,
     read_table,
+    with_places,
 )
 from cellwright.runs.recipe_text import NONE
 from cellwright.runs.recipe_text import recipe_to_toml as recipe_to_toml
@@ -242,7 +244,7 @@ def load_recipe(
     label, name = _load(wanted, None, draft, (), kind)
     check_kind(draft.values, kind.folder, label, wanted)
     for text in overrides:
-        draft.take(override(text), f"the setting {shown(text)}")
+        draft.take(with_places(override(text)), f"the setting {shown(text)}")
     return draft.recipe(kind, name, label)
 
 
@@ -285,7 +287,7 @@ def _load(
         folder = path.parent / data
         if data and data not in KNOWN and _is_folder(folder):
             table["task"] = {**task, "data": str(folder)}
-    draft.take(table, where)
+    draft.take(table if path is None else with_places(table, path.parent), where)
     name = wanted if path is None else path.stem
     return where, str(table.get("name", name))
 

@@ -1,13 +1,12 @@
 """Tasks by name: those that come with cellwright, and those of plug-ins.
 
-A plug-in's task is named as `module:function`. The function takes no arguments and gives the
-`TaskKind`; its module must be importable wherever the task runs.
+A plug-in's task is named as `module:function` or `path/to/file.py:function`. The function takes no
+arguments and gives the `TaskKind`; its module or file must be there wherever the task runs.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -17,6 +16,15 @@ from pydantic import ValidationError
 
 from cellwright.base.errors import UserError, did_you_mean, shown
 from cellwright.base.paths import from_anywhere
+from cellwright.base.plugins import (
+    HOW_NAMED,
+    PluginError,
+    as_place,
+    at_line,
+    described,
+    load,
+    quiet_stdout,
+)
 from cellwright.base.progress import Progress
 from cellwright.tasks.settings import TaskSettings
 
@@ -63,7 +71,6 @@ def is_built_in(name: str) -> bool:
     return name in BUILT_IN
 
 
-@functools.lru_cache(maxsize=64)
 def task_kind(name: str) -> TaskKind:
     """The kind of that name.
 
@@ -73,19 +80,44 @@ def task_kind(name: str) -> TaskKind:
     Raises:
         TaskError: there is none, or a plug-in's function gives something else.
     """
-    where = BUILT_IN.get(name, name)
-    module, colon, function = where.partition(":")
-    if not colon or not all(word.isidentifier() for word in (*module.split("."), function)):
+    place = as_place(BUILT_IN.get(name, name))
+    if place is None:
         hint = did_you_mean(name, BUILT_IN) or f"; there are {', '.join(BUILT_IN)}"
-        raise TaskError(f"unknown task {shown(name)}{hint} (a plug-in's is named module:function)")
+        raise TaskError(f"unknown task {shown(name)}{hint} ({HOW_NAMED})")
     try:
-        made = getattr(importlib.import_module(module), function)()
+        function, source = load(place)
+    except PluginError as error:
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {error}") from error
+    try:
+        with quiet_stdout():
+            made = _given(function)
     except Exception as error:  # a plug-in may fail in every way
-        why = f"{type(error).__name__}: {error}"
-        raise TaskError(f"the task {shown(name)} cannot be had: {why}") from error
+        why = f"{described(error)}{at_line(error, source.file)}"
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {why}") from error
     if not isinstance(made, TaskKind):
-        raise TaskError(f"{where} gives {shown(made)}, and should give a TaskKind")
+        raise TaskError(f"{source} gives {shown(made)}, and should give a TaskKind")
     return made
+
+
+def file_hash(name: str) -> str | None:
+    """The hash of the file that a task comes from; None for tasks that no file is named for.
+
+    Raises:
+        TaskError: the file cannot be had.
+    """
+    place = as_place(name)
+    if place is None or not place.is_file:
+        return None
+    try:
+        return load(place)[1].sha256
+    except PluginError as error:
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {error}") from error
+
+
+@functools.lru_cache(maxsize=64)
+def _given(function: Callable[[], object]) -> object:
+    """What a plug-in's function gives: asked once, so that a kind is the same every time."""
+    return function()
 
 
 def placed(settings: TaskSettings, data: str) -> str:

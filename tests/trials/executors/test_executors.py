@@ -67,6 +67,16 @@ def test_a_job_gives_what_its_function_gives(executor: Executor):
     assert ended.peak_memory > 2**20
 
 
+def test_a_function_of_a_file(executor: Executor, tmp_path: Path):
+    (tmp_path / "beside.py").write_text("more = 1\n")
+    file = tmp_path / "my jobs.py"
+    file.write_text("import beside\n\n\ndef add(a, b):\n    return a + b + beside.more\n")
+    [ended] = run(executor, Call(f"{file}:add", {"a": 2, "b": 3}))
+    assert (ended.kind, ended.value) == ("done", 6)
+    [lost] = run(executor, Call(f"{tmp_path}/nowhere.py:add"))
+    assert lost.message == f"there is no file {tmp_path}/nowhere.py"
+
+
 def test_many_small_jobs_all_end_once(executor: Executor):
     ended = run(executor, *[call("add", a=number, b=1) for number in range(60)])
     assert sorted((end.key, end.value) for end in ended) == [(n, n + 1) for n in range(60)]
@@ -89,9 +99,9 @@ def test_an_error_for_people_is_said_without_a_traceback(executor: Executor):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("trials.executors.jobs:nothing", "has no function 'nothing'"),
-        ("trials.executors.missing:add", "cannot import trials.executors.missing"),
-        ("trials.executors.jobs:PATIENT", "has no function 'PATIENT'"),
+        ("trials.executors.jobs:nothing", "has no attribute 'nothing'"),
+        ("trials.executors.missing:add", "trials.executors.missing cannot be imported"),
+        ("trials.executors.jobs:PATIENT", "has no attribute 'PATIENT'"),
         ("trials.executors.jobs:not_json", "not JSON serializable"),
         ("trials.executors.jobs:say_goodbye", "SystemExit: 3"),
     ],

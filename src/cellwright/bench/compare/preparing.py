@@ -23,6 +23,8 @@ from cellwright.bench.errors import BenchError
 from cellwright.bench.file import load, to_bytes
 from cellwright.bench.pool import embedding
 from cellwright.bench.prefixes import prefixes
+from cellwright.search.blackbox.methods import check_settings, method_kind
+from cellwright.search.blackbox.own.guard import OwnMethodError
 
 PAPER_HOURS = 1000.0
 """The simulated time of a search in the paper."""
@@ -117,7 +119,11 @@ def check_tests(benchmark: Benchmark) -> None:
 
 
 def prepare(
-    file: Path, wanted: Sequence[str] | None, folder: Path, *, single_run: bool = True
+    file: Path,
+    wanted: Sequence[str | type | Entry] | None,
+    folder: Path,
+    *,
+    single_run: bool = True,
 ) -> tuple[Table, list[Entry], dict[str, str]]:
     """A table with the features that the methods need, the methods, and those that are left out.
 
@@ -152,7 +158,7 @@ def prepare(
     table = Table(path, benchmark, _names(entries), single_run)
     for one in entries:
         try:
-            one.make(pool_for(benchmark, one.features, table.names), 0)
+            _check(one, table)
         except MissingPackageError as error:
             if wanted:
                 raise
@@ -161,6 +167,17 @@ def prepare(
             raise BenchError(f"{one.label}: {error}") from None
     entries = [one for one in entries if one.label not in left_out]
     return replace(table, names=_names(entries)), entries, left_out
+
+
+def _check(one: Entry, table: Table) -> None:
+    """Make a method once, to see that it can be. Of one of the user's own, whose searches have
+    processes of their own, see that it has the settings; what else is wrong with it is told then,
+    and leaves the others alone."""
+    if one.is_own:
+        with contextlib.suppress(OwnMethodError):
+            check_settings(method_kind(one.method), one.settings)
+    else:
+        one.make(pool_for(table.benchmark, one.features, table.names), 0)
 
 
 def _names(entries: Sequence[Entry]) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -119,6 +119,15 @@ def simulate(method: Method, evaluate: Evaluator, seconds: float, idle: int) -> 
             break
     taken = time.perf_counter() - begun
     return Course(tuple(steps), trials, len(cells), spent, ended, taken)
+
+
+def differs(first: Course, second: Course) -> str | None:
+    """Where two courses part, in words; None if they are the same but for the time they took."""
+    for one, other in zip(first.steps, second.steps, strict=False):
+        if one != other:
+            return f"after trial {min(one.trials, other.trials)} their best models differ"
+    same = replace(first, real_seconds=0.0) == replace(second, real_seconds=0.0)
+    return None if same else f"one had {first.trials} trials, the other {second.trials}"
 
 
 def usable(benchmark: Benchmark, names: Sequence[str]) -> Floats | None:

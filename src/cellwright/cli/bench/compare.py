@@ -44,7 +44,7 @@ def run(
             "--method",
             "-m",
             metavar="METHOD",
-            help="A method. May be given again. Default: all of the paper.",
+            help="A method, or FILE.py:CLASS. May be given again. Default: all of the paper.",
         ),
     ] = None,
     seeds: Annotated[
@@ -86,8 +86,11 @@ def run(
     the same.
 
     Methods of the paper: rs-10e, rs-50e, hyperband, bo-10d, bo-50d, ae, tpe,
-    smac. Any other by its name. Settings follow: NAME:SETTING=VALUE,…;
-    features=50 chooses graph2vec's dimensions, label=… what it is called.
+    smac. Any other by its name, and a class of your own with ask() and tell() by
+    its file or module: mine.py:Mine, module:Mine (docs/your-own-method.md). Its
+    code runs, each search in a process of its own. Settings follow:
+    NAME:SETTING=VALUE,…; features=50 chooses graph2vec's dimensions, features=none
+    none, label=… what it is called.
 
     Without --hours a search has 1,000 hours, as in the paper, but at most a
     quarter of what training all cells of the table takes.

@@ -150,6 +150,9 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
         ("space", f"{space.get('name', '?')}: {_settings(space.get('settings', {}))}"),
         ("method", f"{study.search.get('method', '?')}: {_settings(settings)}"),
     ]
+    code = study.search.get("source")
+    if isinstance(code, dict) and code.get("file"):
+        facts.append(("its code", f"{code['file']}, sha256 {str(code.get('sha256'))[:12]}…"))
     arguments = study.evaluation.get("arguments", {})
     recipe = arguments.get("recipe")
     if isinstance(recipe, dict):

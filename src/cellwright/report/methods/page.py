@@ -242,7 +242,7 @@ def _how(page: Page, comparison: Comparison) -> None:
     page.table(
         ("method", "is", "features", "settings"),
         [
-            (one.label, one.method, one.features or "none", _settings(one))
+            (one.label, _method(one), one.features or "none", _settings(one))
             for one in comparison.entries
         ],
         caption="The methods and their settings; those not listed are the method's defaults.",
@@ -261,6 +261,11 @@ def _losses(metric: Metric) -> str:
     unit = f" in {metric.unit}" if metric.unit else ""
     direction = f"; of {metric.name} itself, the higher is the better" * metric.higher_is_better
     return f"Losses are {metric.loss_name}{unit}: the lower, the better{direction}."
+
+
+def _method(one: Entry) -> str:
+    """The method; of one of the user's own, which content of its file it was."""
+    return one.title if one.sha256 is None else f"{one.title}, sha256 {one.sha256[:12]}…"
 
 
 def _settings(one: Entry) -> str:

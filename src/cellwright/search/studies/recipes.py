@@ -38,10 +38,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 from cellwright.base.errors import UserError
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
-from cellwright.search.blackbox.methods import METHODS
+from cellwright.search.blackbox.methods import check_settings, method_kind
 from cellwright.search.found_training import training_recipe
 from cellwright.spaces import Space, space
-from cellwright.spaces.settings import check_names, find
 
 NEEDS_POOL = ("bayesian-optimization", "smac")
 """The methods that choose among cells with features."""
@@ -78,22 +77,23 @@ class SpaceSettings(_Kind):
 
 
 class MethodSettings(_Kind):
-    """Who chooses: a method by name, with its settings but for the seed."""
+    """Who chooses: a method by name, or a class of one's own by its place (`mine.py:Mine`), with
+    its settings but for the seed."""
 
     @model_validator(mode="after")
     def _exists(self) -> MethodSettings:
-        kind = find(METHODS, "method", self.kind)
+        kind = method_kind(self.kind)
         if "seed" in self.settings:
             raise ValueError("the seed is no setting of a recipe: say it with --seed")
         if "space" in self.settings:
             raise ValueError("the space has a table of its own, [space]")
-        check_names(f"method {self.kind!r}", kind, self.settings)
+        check_settings(kind, self.settings)
         return self
 
     @property
     def epochs(self) -> int:
         """How many epochs the longest trials have."""
-        own = self.settings.get("epochs", METHODS[self.kind].epochs)
+        own = self.settings.get("epochs", method_kind(self.kind).epochs)
         if isinstance(own, bool) or not isinstance(own, int):
             raise RecipeError(f"method.epochs must be a whole number, not {own!r}")
         return own

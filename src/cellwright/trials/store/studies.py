@@ -125,6 +125,12 @@ def set_target(store: Store, study: Study, target: int) -> None:
     store.write(lambda c: c.execute(update(studies).filter_by(id=study.id).values(target=target)))
 
 
+def set_search(store: Store, study: Study, search: Mapping[str, Any]) -> None:
+    """Write down a search anew, whose method does the same as before."""
+    text = json.dumps(search, allow_nan=False)
+    store.write(lambda c: c.execute(update(studies).filter_by(id=study.id).values(search=text)))
+
+
 def delete_study(store: Store, name: str) -> None:
     """Remove a study with its trials. Its cells stay, since others may have them too.
 

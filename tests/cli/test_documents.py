@@ -1,0 +1,43 @@
+"""The commands of documents that are written to be followed: they run, and print what they say."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from cli.test_readme import BLOCK, commands, matches
+
+ROOT = Path(__file__).parents[2]
+
+
+def blocks(document: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+    found = BLOCK.findall(text)
+    return [block for skipped, name, block in found if name == language and not skipped]
+
+
+def check_commands(shell, document: str) -> None:
+    for command, expected in [pair for b in blocks(document, "console") for pair in commands(b)]:
+        outcome = shell(command, COLUMNS="100")
+        assert outcome.code == 0, f"{command}\n{outcome.err}"
+        assert matches(expected, outcome.out), f"{command}\n{outcome.out}"
+
+
+def test_your_own_method(shell, folder: Path):
+    for package in ("scipy", "matplotlib", "gensim"):
+        pytest.importorskip(package)
+    shutil.copy(ROOT / "examples" / "tempered_evolution.py", folder)
+    [recipe] = blocks("your-own-method.md", "toml")
+    (folder / "study.toml").write_text(recipe)
+    check_commands(shell, "your-own-method.md")
+
+
+def test_the_example_is_the_one_in_the_document():
+    [shown] = blocks("your-own-method.md", "py")
+    example = (ROOT / "examples" / "tempered_evolution.py").read_text(encoding="utf-8")
+    assert shown == example
+    assert len(example.splitlines()) <= 40
+    assert re.search(r"^class TemperedEvolution:$", example, re.MULTILINE)
