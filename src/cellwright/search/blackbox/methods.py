@@ -33,7 +33,7 @@ METHODS: dict[str, type[Method]] = {
 """Every black-box method."""
 
 
-def method(name: str, space: Space, **settings: Any) -> Method:
+def method(name: str, space: Space, /, **settings: Any) -> Method:
     """The method of that name over a space, with the paper's settings where none are given.
 
     >>> from cellwright.spaces import Enas
@@ -41,7 +41,7 @@ def method(name: str, space: Space, **settings: Any) -> Method:
     10
     """
     kind = find(METHODS, "method", name)
-    check_names(f"method {name!r}", kind, settings)
+    check_names(f"method {name!r}", kind, settings, apart=("space",))
     return kind(space, **settings)
 
 

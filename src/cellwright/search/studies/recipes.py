@@ -39,7 +39,7 @@ from cellwright.base.errors import UserError
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
 from cellwright.search.blackbox.methods import METHODS
-from cellwright.search.found_training import training_recipe
+from cellwright.search.found_training import TrainingName, training_recipe
 from cellwright.spaces import Space, space
 from cellwright.spaces.settings import check_names, find
 
@@ -87,7 +87,7 @@ class MethodSettings(_Kind):
             raise ValueError("the seed is no setting of a recipe: say it with --seed")
         if "space" in self.settings:
             raise ValueError("the space has a table of its own, [space]")
-        check_names(f"method {self.kind!r}", kind, self.settings)
+        check_names(f"method {self.kind!r}", kind, self.settings, apart=("space", "seed"))
         return self
 
     @property
@@ -153,8 +153,8 @@ class StudyRecipe(BaseRecipe):
 
     folder: ClassVar[str] = "studies"
 
-    training: str = Field(
-        "laptop", min_length=1, description="the recipe to train with, children and what is found"
+    training: TrainingName = Field(
+        "laptop", description="the recipe to train with, children and what is found"
     )
     trials: int = Field(ge=1, description="how many in all")
     value: Literal["best", "last"] = Field(
