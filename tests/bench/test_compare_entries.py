@@ -52,6 +52,9 @@ def test_an_entry_makes_its_method():
     assert (made.epochs, made.seed) == (3, 7)
     with pytest.raises(UserError, match="epoch"):
         entry("random:epoch=3").make(made.space, 0)
+    for name in ("name", "space", "self"):
+        with pytest.raises(UserError, match=f"has no setting '{name}'; it has epochs"):
+            entry(f"random:{name}=x").make(made.space, 0)
 
 
 @pytest.mark.parametrize(

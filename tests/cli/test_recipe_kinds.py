@@ -14,6 +14,25 @@ FILES = {
 
 
 @pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a = 1\nb = ?", "mine.toml is not TOML: Invalid value (at line 2, column 5)"),
+        ('extends = "gone.toml"', "mine.toml: extends: there is no recipe"),
+        ('extends = "laptop"', "mine.toml: extends: 'laptop' is a recipe for a training"),
+        ("extends = 5", "mine.toml: extends should name a recipe, not 5"),
+        ('extends = "mine.toml"', "mine.toml extends itself"),
+        (None, "there is no recipe"),
+    ],
+)
+def test_what_is_wrong_with_a_file_comes_before_its_kind(run, folder: Path, text, says: str):
+    if text is not None:
+        (folder / "mine.toml").write_text(text)
+    outcome = run("search", "mine.toml", "--trials", "3")
+    assert outcome.code == 1
+    assert says in outcome.err
+
+
+@pytest.mark.parametrize(
     ("command", "wanted", "says"),
     [
         ("search", "laptop", "'laptop' is a recipe for a training"),

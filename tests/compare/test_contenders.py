@@ -45,6 +45,8 @@ def test_cells_are_drawn_uniformly():
         ("", "as in ess:2,nodes=4,m=2"),
         ("ess:two", "as in ess:2,nodes=4,m=2"),
         ("ess:0", "1 to 1,000 at a time"),
+        ("ess:" + "9" * 5000, "1 to 1,000 at a time"),
+        ("ess:1,name=x", "space 'ess' has no setting 'name'"),
         ("ess:2,nodes", "as in ess:2,nodes=4,m=2"),
         ("ess:2,nodes=3,nodes=4", "as in ess:2,nodes=4,m=2"),
         ("esss", "did you mean 'ess'"),

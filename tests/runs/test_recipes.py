@@ -293,8 +293,30 @@ def test_files_that_hold_something_else(tmp_path: Path):
     assert "mine.toml, line 2: not UTF-8 text" in wrong(path)
     path.write_bytes(b"#" * 2**21)
     assert "larger than" in wrong(path)
-    path.write_bytes(b"a = " + b"[" * 100_000)
-    assert "is not TOML" in wrong(path)
+    path.write_bytes(b"a = " + b"9" * 5000)
+    assert "a number has thousands of digits" in wrong(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 100_000,
+        "a = " + "[" * 100 + "]" * 100,
+        "a = " + "{a = " * 100 + "1" + "}" * 100,
+        f"[{'.'.join('a' * 20_000)}]",
+        f"{'.'.join('a' * 20_000)} = 1",
+    ],
+)
+def test_files_that_are_nested_without_end(write, text: str):
+    assert "mine.toml: more than 20 tables or lists within each other" in wrong(write(text))
+
+
+def test_settings_of_endless_names_and_values():
+    assert "has 20,000 parts; one has two" in wrong("laptop", f"{'.'.join('a' * 20_000)}=1")
+    for value in ("9" * 5000, "[" * 100 + "]" * 100):
+        said = wrong("laptop", f"training.epochs={value}")
+        assert "training.epochs should be a valid integer" in said
+        assert len(said) < 300
 
 
 @pytest.mark.parametrize("setting", ["training.epochs", "=3", "training.=3", ".epochs=3", ""])

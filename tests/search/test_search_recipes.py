@@ -9,7 +9,7 @@ import pytest
 from cellwright.data import KNOWN
 from cellwright.models import OneLayerSettings
 from cellwright.runs.errors import RecipeError
-from cellwright.runs.recipes import recipe_names, recipe_to_toml
+from cellwright.runs.recipes import recipe_from_json, recipe_names, recipe_to_toml
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe, search_recipe_names
 from cellwright.search.sharing.settings import SharingSettings
@@ -197,6 +197,19 @@ def test_a_search_needs_a_model(tmp_path: Path):
     path.write_text("[search]\nepochs = 3\n")
     with pytest.raises(RecipeError, match="model is missing"):
         load_search_recipe(path)
+
+
+def test_a_training_that_is_not_to_be_had_is_said_where_it_is_named(tmp_path: Path):
+    path = tmp_path / "mine.toml"
+    path.write_text('extends = "ess-laptop"\ntraining = "labtop"\n')
+    with pytest.raises(RecipeError, match=r"mine.toml: training: unknown recipe 'labtop'"):
+        load_search_recipe(path)
+
+
+def test_a_search_that_was_begun_is_read_without_its_training():
+    values = load_search_recipe("ess-laptop").model_dump(mode="json")
+    there = recipe_from_json(SearchRecipe, {**values, "training": "gone.toml"})
+    assert there.training == "gone.toml"
 
 
 def test_several_mistakes_at_once():

@@ -20,9 +20,15 @@ class FileError(UserError):
 
 
 def shown(value: object, limit: int = 60) -> str:
-    """`value` as a short quotation for an error message."""
+    """`value` as a short quotation for an error message.
+
+    >>> shown("training.epochs", 8)
+    "'training…'"
+    """
     try:
-        text = repr(value[:limit] if isinstance(value, str) else value)
+        if isinstance(value, str):
+            return repr(value if len(value) <= limit else f"{value[:limit]}…")
+        text = repr(value)
     except (RecursionError, ValueError):  # nested too deeply, or an integer too long to print
         text = f"a {type(value).__name__}"
     return text if len(text) <= limit + 2 else text[:limit] + "…"

@@ -133,7 +133,7 @@ def read_request(request: str) -> tuple[str, int, dict[str, Any]]:
     name, colon, digits = head.partition(":")
     if not name or (colon and not (digits.isascii() and digits.isdigit())):
         raise _unclear(request)
-    number = int(digits) if colon else 1
+    number = int(digits[:10]) if colon else 1
     if not 1 <= number <= MOST_RANDOM:
         raise RunError(
             f"random cells are drawn 1 to {MOST_RANDOM:,} at a time, not {shown(digits)}"

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 2**20
 """The largest file that is read as a recipe."""
 
+MOST_DEPTH = 20
+"""How many tables and lists may be within each other, far more than any recipe has."""
+
 
 @dataclass(frozen=True)
 class RecipeKind:
@@ -130,12 +133,44 @@ def read_table(path: Path | Traversable, where: str) -> dict[str, Any]:
     if len(data) > MOST_BYTES:
         raise RecipeError(f"{where}: larger than {MOST_BYTES:,} bytes, which no recipe is")
     try:
-        return tomllib.loads(data.decode("utf-8-sig"))
+        tables = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise RecipeError(f"{where}, line {line}: not UTF-8 text") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise RecipeError(f"{where} is not TOML: {error}") from None
+    except RecursionError:
+        raise RecipeError(_too_deep(where)) from None
+    except ValueError:  # Python reads no integer of more digits than it would write
+        raise RecipeError(f"{where}: a number has thousands of digits") from None
+    if _is_too_deep(tables):
+        raise RecipeError(_too_deep(where))
+    return tables
+
+
+def taken_from(table: Mapping[str, Any], where: str) -> str | None:
+    """The recipe that a recipe extends, if it extends one."""
+    parent = table.get("extends")
+    if parent is not None and not isinstance(parent, str):
+        raise RecipeError(f"{where}: extends should name a recipe, not {shown(parent)}")
+    return parent
+
+
+def _is_too_deep(value: Any) -> bool:
+    """Whether tables and lists are within each other more often than any recipe has it."""
+    layer = [value]
+    for _ in range(MOST_DEPTH + 1):
+        inside: list[Any] = []
+        for one in layer:
+            inside += one.values() if isinstance(one, dict) else one
+        layer = [one for one in inside if isinstance(one, dict | list)]
+        if not layer:
+            return False
+    return True
+
+
+def _too_deep(where: str) -> str:
+    return f"{where}: more than {MOST_DEPTH} tables or lists within each other, which no recipe has"
 
 
 def override(text: str) -> dict[str, Any]:
@@ -148,11 +183,17 @@ def override(text: str) -> dict[str, Any]:
     names = [name.strip() for name in key.split(".")]
     if not equals or not all(names):
         raise RecipeError(f"a setting looks like training.epochs=3, not {shown(text)}")
+    if len(names) > MOST_DEPTH:
+        raise RecipeError(
+            f"the setting {shown(text)} has {len(names):,} parts; one has two, as training.epochs=3"
+        )
     written = written.strip()
     try:
         parsed = tomllib.loads(f"value = {written}")
         value: Any = parsed["value"] if len(parsed) == 1 else written
-    except (tomllib.TOMLDecodeError, RecursionError):
+    except (ValueError, RecursionError):  # a word, or what no setting is
+        value = written
+    if _is_too_deep({"value": value}):
         value = written
     for name in reversed(names):
         value = {name: value}

@@ -41,6 +41,7 @@ from cellwright.runs.recipe_files import (
     override,
     read_packaged,
     read_table,
+    taken_from,
     with_places,
 )
 from cellwright.runs.recipe_text import NONE
@@ -54,6 +55,11 @@ DEFAULT_TASK = "language"
 
 _OWN = ("name", "description", "extends")
 """What a recipe does not take over from the one that it extends."""
+
+
+NEW = "new"
+"""The context in which a recipe is validated that was just read from its file, and not from work
+that was begun with it."""
 
 
 class LooseSettings(BaseModel):
@@ -139,7 +145,7 @@ class _Draft:
             if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
                 tables.setdefault(key, {})
         try:
-            return kind.model_validate({"name": name, **tables}, strict=True)
+            return kind.model_validate({"name": name, **tables}, strict=True, context=NEW)
         except ValidationError as error:
             raise RecipeError(explain(error, kind, tables, self.origins, whole)) from None
 
@@ -272,10 +278,8 @@ def _load(
     if label in within:
         raise RecipeError(f"{where} extends itself: {' → '.join((*within, label))}")
     table = read_packaged(wanted, kind.folder) if path is None else read_table(path, where)
-    parent = table.pop("extends", None)
+    parent = taken_from(table, where)
     if parent is not None:
-        if not isinstance(parent, str):
-            raise RecipeError(f"{where}: extends should name a recipe, not {shown(parent)}")
         try:
             _load(parent, None if path is None else path.parent, draft, (*within, label), kind)
         except NoRecipeError as error:
@@ -287,7 +291,8 @@ def _load(
         folder = path.parent / data
         if data and data not in KNOWN and _is_folder(folder):
             table["task"] = {**task, "data": str(folder)}
-    draft.take(table if path is None else with_places(table, path.parent), where)
+    said = {key: value for key, value in table.items() if key != "extends"}
+    draft.take(said if path is None else with_places(said, path.parent), where)
     name = wanted if path is None else path.stem
     return where, str(table.get("name", name))
 

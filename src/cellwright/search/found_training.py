@@ -3,10 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, ValidationInfo
 
 from cellwright.runs.errors import RecipeError
-from cellwright.runs.recipes import Recipe, load_recipe
+from cellwright.runs.recipes import NEW, Recipe, load_recipe
 from cellwright.tasks.settings import TaskSettings
+
+
+def _is_there(name: str, info: ValidationInfo) -> str:
+    """Say so if a new recipe names a training that is not to be had, and not after the search.
+
+    A search that was begun is still read once its training's file is gone.
+    """
+    if info.context == NEW:
+        load_recipe(name)
+    return name
+
+
+TrainingName = Annotated[str, Field(min_length=1), AfterValidator(_is_there)]
+"""The recipe, by name or file, with which a recipe for a search trains."""
 
 
 def training_recipe(name: str, task: TaskSettings, overrides: Sequence[str] = ()) -> Recipe:

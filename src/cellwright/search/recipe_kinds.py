@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ def is_study(wanted: str | Path) -> bool:
     A file is what it extends; one that extends nothing is a study if it has a `method`.
 
     Raises:
-        RecipeError: there is none of that name.
+        RecipeError: there is none of that name, it is for a training, or its file is no TOML.
     """
     return _is_study(str(wanted), None, ())
 
@@ -32,35 +31,32 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> bool:
+    from cellwright.runs.recipe_files import NoRecipeError, find_recipe, read_table, taken_from
     from cellwright.runs.recipes import recipe_names
-    from cellwright.search.one_shot.recipes import search_recipe_names
+    from cellwright.search.one_shot.recipes import SearchRecipe, search_recipe_names
     from cellwright.search.studies.recipes import study_recipe_names
 
     one_shot, studies = search_recipe_names(), study_recipe_names()
     if wanted in one_shot or wanted in studies:
         return wanted in studies
-    path = Path(wanted).expanduser() if beside is None else beside / wanted
-    table = _table(path)
-    if "extends" in table and path not in within:
-        return _is_study(str(table["extends"]), path.parent, (*within, path))
-    if table:
-        return "method" in table
-    if wanted in recipe_names():  # what it is instead is told by who reads it
-        return False
-    if beside is None and path.suffix != ".toml":
+    try:
+        path = find_recipe(wanted, beside, SearchRecipe.folder)
+    except NoRecipeError:
+        if wanted in recipe_names():  # for a training: that is said
+            raise
         known = sorted([*one_shot, *studies])
         hint = did_you_mean(wanted, known) or f"; there are {', '.join(known)}"
-        raise RecipeError(
+        raise NoRecipeError(
             f"unknown recipe {shown(wanted)}{hint} (and there is no file of that name)"
-        )
-    return False
-
-
-def _table(path: Path) -> dict[str, Any]:
-    """What a file says; nothing if it says nothing that can be read, which its reader will tell."""
-    from cellwright.runs.recipe_files import read_table
-
-    with contextlib.suppress(OSError, ValueError, RecipeError):
-        if path.is_file():
-            return read_table(path, str(path))
-    return {}
+        ) from None
+    assert path is not None  # those that come with cellwright were found above
+    table = read_table(path, str(path))
+    parent = taken_from(table, str(path))
+    if path in within:
+        raise RecipeError(f"{path} extends itself")
+    if parent is not None:
+        try:
+            return _is_study(parent, path.parent, (*within, path))
+        except NoRecipeError as error:
+            raise RecipeError(f"{path}: extends: {error}") from None
+    return "method" in table

@@ -22,7 +22,7 @@ SPACES: dict[str, type[Space]] = {
 """Every space that is made from settings alone. A `Pool` is made from cells."""
 
 
-def space(name: str, **settings: Any) -> Space:
+def space(name: str, /, **settings: Any) -> Space:
     """The space of that name, with the paper's settings where none are given.
 
     A subclass of `Space` of the user's own is named by its place, `file.py:Class` or

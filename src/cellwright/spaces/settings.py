@@ -71,10 +71,16 @@ def find(kinds: Mapping[str, Kind], what: str, name: Any) -> Kind:
     return kinds[name]
 
 
-def check_names(owner: str, kind: type, settings: Mapping[str, Any]) -> None:
-    """Raise unless the dataclass `kind` can be made with settings of these names."""
+def check_names(
+    owner: str, kind: type, settings: Mapping[str, Any], apart: Sequence[str] = ()
+) -> None:
+    """Raise unless the dataclass `kind` can be made with settings of these names.
+
+    `apart` are fields of it that are said in another place, and are no settings here.
+    """
     assert dataclasses.is_dataclass(kind)
-    known = [field.name for field in dataclasses.fields(kind) if field.init]
+    fields = [field.name for field in dataclasses.fields(kind) if field.init]
+    known = [name for name in fields if name not in apart]
     for setting in settings:
         if setting not in known:
             hint = did_you_mean(setting, known) or f"; it has {', '.join(known)}"

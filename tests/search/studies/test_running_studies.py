@@ -159,6 +159,7 @@ def test_nobody_wins_without_values(store):
     [
         (['method.initial=["lstmm"]'], "'lstmm', which space 'fenas' does not know"),
         (['method.initial=["fenas-gru"]'], "'fenas-gru', .* is not a cell of the space"),
+        (["method.initial=[5, {}]"], "initial must be cells, not 5"),
         (["method.population=2"], "lag must be at most the population"),
         (["task.data=nowhere"], "nowhere"),
     ],

@@ -15,7 +15,10 @@ MISTAKES = {
     "space.nodes=-1": "nodes must be a whole number from 1",
     "method.populaton=3": "has no setting 'populaton'; did you mean 'population'?",
     "method.kind=randm": "there is no method 'randm'; did you mean 'random'?",
+    "space.name=x": "space 'fenas' has no setting 'name'; it has nodes",
     "method.seed=4": "say it with --seed",
+    "method.space=4": "the space has a table of its own",
+    "method.self=4": "has no setting 'self'; it has epochs, lag",
     "method.kind=smac": "needs a table [pool]",
     "child.model.hiden=3": "unknown key 'model.hiden'; did you mean 'model.hidden'?",
     "child.training.epochs=3": "is said with method.epochs",
@@ -24,7 +27,7 @@ MISTAKES = {
     "trails=3": "unknown key 'trails'; did you mean 'trials'?",
     "limits.seconds=x": 'limits.seconds should be a valid number or "none"',
     "value=bst": "value should be 'best' or 'last', not 'bst'; did you mean 'best'?",
-    "training=labtop": "unknown recipe 'labtop'; did you mean 'laptop'?",
+    "training=labtop": "the setting 'training=labtop': training: unknown recipe 'labtop'; did you",
 }
 
 

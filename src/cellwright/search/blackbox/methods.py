@@ -66,12 +66,12 @@ def method_kind(wanted: str | type) -> type[Method]:
 def check_settings(kind: type[Method], settings: Mapping[str, Any]) -> None:
     """Raise unless a kind of method can be made with settings of these names."""
     if kind.source is None:
-        check_names(f"method {kind.name!r}", kind, settings)
+        check_names(f"method {kind.name!r}", kind, settings, apart=("space", "seed"))
     else:
         check_own_settings(kind, settings)
 
 
-def method(name: str | type, space: Space, **settings: Any) -> Method:
+def method(name: str | type, space: Space, /, **settings: Any) -> Method:
     """A method over a space, with its own settings where none are given.
 
     >>> from cellwright.spaces import Enas

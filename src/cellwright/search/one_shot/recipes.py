@@ -30,7 +30,7 @@ from cellwright.runs.recipes import (
     load_recipe,
     recipe_names,
 )
-from cellwright.search.found_training import training_recipe
+from cellwright.search.found_training import TrainingName, training_recipe
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.registry import TaskKind
@@ -53,9 +53,7 @@ class SearchRecipe(BaseRecipe):
 
     folder: ClassVar[str] = "search"
 
-    training: str = Field(
-        "laptop", min_length=1, description="the recipe to train a found cell with"
-    )
+    training: TrainingName = Field("laptop", description="the recipe to train a found cell with")
     selection_epochs: int = Field(
         10, ge=1, description="epochs of that training by which the best of several seeds is chosen"
     )

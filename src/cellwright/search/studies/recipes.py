@@ -39,7 +39,7 @@ from cellwright.base.errors import UserError
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
 from cellwright.search.blackbox.methods import check_settings, method_kind
-from cellwright.search.found_training import training_recipe
+from cellwright.search.found_training import TrainingName, training_recipe
 from cellwright.spaces import Space, space
 
 NEEDS_POOL = ("bayesian-optimization", "smac")
@@ -153,8 +153,8 @@ class StudyRecipe(BaseRecipe):
 
     folder: ClassVar[str] = "studies"
 
-    training: str = Field(
-        "laptop", min_length=1, description="the recipe to train with, children and what is found"
+    training: TrainingName = Field(
+        "laptop", description="the recipe to train with, children and what is found"
     )
     trials: int = Field(ge=1, description="how many in all")
     value: Literal["best", "last"] = Field(

@@ -94,7 +94,10 @@ def _named(initial: Any, where: Space) -> Any:
     if not isinstance(initial, list):
         return initial
     known = where.known()
-    return [zoo[name] if name not in known and name in zoo else name for name in initial]
+    return [
+        zoo[name] if isinstance(name, str) and name not in known and name in zoo else name
+        for name in initial
+    ]
 
 
 def _evaluator(
