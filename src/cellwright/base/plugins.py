@@ -21,6 +21,7 @@ from typing import Any
 
 from cellwright.base.errors import UserError, did_you_mean, reason
 from cellwright.base.paths import from_anywhere
+from cellwright.base.regular_files import read_regular
 
 _NAME = r"[^\W\d]\w*"
 _FILE = re.compile(rf"(?P<where>.+?\.py):(?P<name>{_NAME})(?::(?P<rest>.*))?", re.DOTALL)
@@ -232,7 +233,7 @@ class _FileModule(ModuleType):
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_regular(path)
     except FileNotFoundError:
         raise PluginError(f"there is no file {path}") from None
     except (OSError, ValueError) as error:
@@ -286,7 +287,7 @@ def _file_of(module: ModuleType) -> tuple[str | None, str | None]:
 def _hashed(file: str) -> tuple[str, str | None]:
     """A module's file and its hash: once, as a module is imported once."""
     try:
-        return file, _hash(Path(file).read_bytes())
+        return file, _hash(read_regular(file))
     except OSError:
         return file, None
 
