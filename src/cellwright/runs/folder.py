@@ -15,6 +15,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -93,6 +94,16 @@ class RunFolder(WorkFolder[RunInfo]):
                 f"{self.path} has {self.info.status}, and there is nothing to resume; "
                 f"'cellwright runs show {self.path}' shows what came out"
             )
+
+    @property
+    def anew(self) -> str:
+        """What gives the same again, behind "put it back, or"."""
+        path, info = self.path, self.info
+        words = ["cellwright", "train", str(path / CELL), "--recipe", str(path / RECIPE)]
+        words += ["--seed", str(info.seed), "--threads", str(info.threads)]
+        words += ["--name", f"{path.absolute().name}-again"]
+        words += ["--out", str(path.parent)] if path.parent != RUNS else []
+        return f"train anew, to the same weights bit for bit:\n{shlex.join(words)}"
 
     # -- what is in it ---------------------------------------------------------------------
 

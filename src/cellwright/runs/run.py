@@ -13,6 +13,7 @@ from cellwright.cell import Cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RUNS, RunFolder
 from cellwright.runs.info import describe
+from cellwright.runs.lost_files import check_complete
 from cellwright.runs.recipes import BaseRecipe, Recipe, opened
 from cellwright.runs.runner import train
 from cellwright.runs.work_folder import WorkFolder
@@ -72,10 +73,11 @@ def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = N
     """A run from its folder, ready to go on.
 
     Raises:
-        RunError: it is not a run, has ended, or its data is not what it was.
+        RunError: it is not a run, has ended, lacks a file, or its data is not what it was.
     """
     folder = RunFolder.open(path, runs)
     folder.refuse_ended()
+    check_complete(folder)
     cell, info = folder.cell(), folder.info
     recipe = opened(info.recipe)
     task = task_of(folder, recipe, progress)

@@ -11,12 +11,14 @@ belong to it.
 4. `best.next.safetensors` takes the place of `best.safetensors`.
 
 A run that was killed before 3 drops the records and weights of what did not happen, and does it
-again; one that was killed after 3 makes up for 4.
+again; one that was killed after 3 makes up for 4. Files that no kill takes away are missed
+(`lost_files.py`), and nothing is touched then.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -33,6 +35,7 @@ from cellwright.base.threads import threads_for
 from cellwright.runs.checkpoints import load_state, save_checkpoint
 from cellwright.runs.errors import RunError, Stopped
 from cellwright.runs.folder import BEST, NEXT_BEST, RunFolder
+from cellwright.runs.lost_files import check_complete
 from cellwright.runs.metrics_file import MetricsWriter
 from cellwright.runs.tensorboard import EventWriter
 from cellwright.runs.work_folder import LAST, METRICS, WorkFolder
@@ -170,8 +173,9 @@ def work_in(
         stack.enter_context(training_lock(folder.path))
         folder.refresh()
         folder.refuse_ended()
-        sweep(folder.path)
+        check_complete(folder)
         position = _restore(folder, work)
+        sweep(folder.path)
         stack.enter_context(threads_for(folder.info.threads))
         stop = stack.enter_context(stop_requests())
         try:
@@ -285,8 +289,7 @@ def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
     """Bring work and files to the last checkpoint; to the start if there is none."""
     checkpoint = folder.last()
     if checkpoint is None:
-        for name in (BEST, NEXT_BEST):
-            remove(folder.path / name)
+        remove(folder.path / NEXT_BEST)
         return Position()
     path = folder.path / LAST
     if checkpoint.state.get("run") != folder.info.id:
@@ -305,7 +308,7 @@ def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
 
 def _settle_best(path: Path, epoch: int | None) -> None:
     """Finish, or undo, an exchange of the best weights that a kill cut short."""
-    if (path / NEXT_BEST).exists():
+    if os.path.lexists(path / NEXT_BEST):
         if load_state(path / NEXT_BEST).get("epoch") == epoch:
             move(path / NEXT_BEST, path / BEST)
         else:

@@ -10,6 +10,7 @@ from cellwright.base.progress import Progress
 from cellwright.models.cell_model import CellModel
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import BEST, RUNS, RunFolder
+from cellwright.runs.lost_files import no_weights
 from cellwright.runs.recipes import opened
 from cellwright.runs.run import task_of
 from cellwright.tasks.registry import open_task
@@ -54,10 +55,9 @@ def load_trained(
     folder = RunFolder.open(path, runs)
     checkpoint, cell, info = folder.best(), folder.cell(), folder.info
     if checkpoint is None:
-        raise RunError(
-            f"{folder.path} has no weights yet, since no epoch has ended"
-            + ("" if folder.state == "diverged" else f"; it is {folder.state}")
-        )
+        raise no_weights(folder)
+    if checkpoint.state.get("run", info.id) != info.id:
+        raise RunError(f"{folder.path / BEST} belongs to another run")
     task = _own_task(folder, data, progress)
     model = task.model(cell, opened(info.recipe).model, backend=info.backend)
     try:

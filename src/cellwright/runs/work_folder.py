@@ -125,6 +125,11 @@ class WorkFolder(Generic[Info]):
         """The command that goes on with it."""
         return f"{self.resume} {self.path}"
 
+    @property
+    def anew(self) -> str:
+        """What gives the same again, behind "put it back, or"."""
+        return "do it anew in another folder, with the same seed"
+
     def refresh(self) -> None:
         """Read again what it is and what has become of it."""
         self.info = self._read_info(self.path, self.path.parent)
@@ -150,7 +155,7 @@ class WorkFolder(Generic[Info]):
         from cellwright.runs.checkpoints import load_checkpoint
 
         path = self.path / name
-        return load_checkpoint(path) if path.exists() else None
+        return load_checkpoint(path) if os.path.lexists(path) else None
 
     @classmethod
     def _read_info(cls, path: Path, beside: Path) -> Info:

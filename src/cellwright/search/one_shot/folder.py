@@ -82,6 +82,11 @@ class SeedFolder(WorkFolder[SeedInfo]):
         """The command that goes on with it, and with all that belongs to it."""
         return f"{self.resume} {self.path.parent}"
 
+    @property
+    def anew(self) -> str:
+        """What gives the same again, behind "put it back, or"."""
+        return f"move {self.path} away: '{self.go_on}' then searches anew, to the same cell"
+
     def write_result(self, found: Found) -> None:
         """Write down what came out: the cell first, since the figures say that it is there."""
         write_cell(self.path / CELL, found.cell)

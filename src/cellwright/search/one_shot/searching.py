@@ -19,6 +19,7 @@ from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import write_cell
 from cellwright.runs.folder import RunFolder
+from cellwright.runs.lost_files import check_complete, or_move_away
 from cellwright.runs.recipes import Recipe, opened
 from cellwright.runs.run import Run, fresh_run, reopen, task_of
 from cellwright.runs.runner import Event, train, work_in
@@ -138,6 +139,7 @@ def _search(
 ) -> None:
     if folder.ended:
         return
+    check_complete(folder)
     info = folder.info
     search = make_search(opened(info.recipe), task, info.seed, info.backend)
     resumed = folder.last() is not None
@@ -159,7 +161,8 @@ def _retrain(
         return
     run: Run
     if there is not None:
-        run = reopen(there.path)
+        with or_move_away(there.path, f"'{folder.go_on}'"):
+            run = reopen(there.path)
     else:
         run = fresh_run(
             folder.seed_folder(seed).cell(),
