@@ -21,9 +21,10 @@ def architectures_table(benchmark: Benchmark, most: int | None = None) -> Table:
         known = np.where(figures.ok > 0, figures.valid, np.nan)
         places = [p for p in np.argsort(known, kind="stable").tolist() if np.isfinite(known[p])]
         places = places[:most]
+    several = any(figures.ok[p] != 1 for p in places)
     columns = [
         Column("architecture", "name", right=False),
-        Column("runs", "runs"),
+        *([Column("runs", "runs")] if several else []),
         Column("parameters", "parameters", "{:,}".format),
         Column("valid", "valid", "{:.4f}".format, measured=True),
         Column("test", "test", "{:.4f}".format),
@@ -32,13 +33,14 @@ def architectures_table(benchmark: Benchmark, most: int | None = None) -> Table:
     ]
     rows = [
         (
-            benchmark.names[p], int(figures.ok[p]), int(figures.parameters[p]),
+            benchmark.names[p], *([int(figures.ok[p])] if several else []),
+            int(figures.parameters[p]),
             Measured(float(figures.valid[p]), float(figures.spread[p])), float(figures.test[p]),
             metric.value(float(figures.test[p])), float(figures.seconds[p]),
         )
         for p in places
     ]  # fmt: skip
-    best = best_rows([row[3].mean for row in rows]) if len(rows) > 1 else set()
+    best = best_rows([float(figures.valid[p]) for p in places]) if len(rows) > 1 else set()
     caption = (
         f"Architectures of {benchmark.title}: valid and test are {metric.loss_name}, the lower the "
         f"better, in the mean of their runs; {metric.name} is that of the test."

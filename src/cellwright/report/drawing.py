@@ -113,6 +113,7 @@ def picture(
     with matplotlib().rc_context({**_STYLE, **(style or {}), **paper.style(width)}):
         figure = matplotlib("figure").Figure(figsize=shape.on(width), layout="constrained")
         draw(figure)
+        paper.finish(figure, width)
         stream = io.BytesIO()
         dpi = _DPI if width is None else _PAPER_DPI
         with warnings.catch_warnings():

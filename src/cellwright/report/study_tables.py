@@ -14,24 +14,27 @@ def trials_table(study: Study, trials: Sequence[TrialRecord]) -> Table:
     metric = study.metric
     columns = [
         Column("trial", "number", "{:,}".format),
-        Column("cell", "cell_id", right=False),
+        Column("cell", "cell_id", lambda found: found[:8], right=False),
         Column("epochs", "fidelity", "{:,}".format),
         Column("valid", "valid", metric.written),
         Column("test", "test", metric.written),
         Column("parameters", "parameters", "{:,}".format),
         Column("time", "seconds", duration),
-        Column("status", "status", right=False),
     ]
     values = [None if t.value is None else metric.value(t.value) for t in trials]
     tests = [t.measures.get("test") for t in trials]
-    rows = [
-        (
+    rows: list[list[object]] = [
+        [
             trial.number, trial.cell_id, trial.fidelity, value,
             metric.value(test) if isinstance(test, float) else None,
-            trial.parameters, trial.seconds, trial.status or trial.state,
-        )
+            trial.parameters, trial.seconds,
+        ]
         for trial, value, test in zip(trials, values, tests, strict=True)
     ]  # fmt: skip
+    if any(trial.status != "ok" for trial in trials):
+        columns.append(Column("ended", "status", right=False))
+        for trial, row in zip(trials, rows, strict=True):
+            row.append(trial.status or trial.state)
     how = study.search.get("method", "a method")
     caption = f"Trials of {study.name} by {how}: {metric.name}, {metric.better_word} is better."
     best = best_rows(values, metric.higher_is_better) if len(rows) > 1 else set()

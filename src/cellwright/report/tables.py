@@ -95,7 +95,10 @@ def write_table(table: Table, path: Path) -> None:
     Raises:
         UserError: the ending is another one, or the file cannot be written.
     """
-    text = WRITERS[format_of(path, TABLES, "table")](table)
+    kind = format_of(path, TABLES, "table")
+    text = WRITERS[kind](table)
+    if kind == "tex":
+        text = text.replace(_FILE, path.stem, 1)
     write_whole(path, text.encode("utf-8", "backslashreplace"))
 
 
@@ -149,10 +152,15 @@ def _in_markdown(text: str) -> str:
 
 # -- as LaTeX --------------------------------------------------------------------------------------
 
-_PREAMBLE = r"""% To see it by itself:
-% \documentclass{article}
-% \usepackage{booktabs}
-% \begin{document} \input{FILE} \end{document}
+_FILE = "FILE"
+
+_MANY = 5
+"""Tables of more columns than this are set in smaller letters."""
+
+_PREAMBLE = rf"""% To see it by itself:
+% \documentclass{{article}}
+% \usepackage{{booktabs}}
+% \begin{{document}} \input{{{_FILE}}} \end{{document}}
 """
 
 
@@ -161,6 +169,7 @@ def to_latex(table: Table) -> str:
     form = "".join("r@{}l" if c.measured else "r" if c.right else "l" for c in table.columns)
     lines = [
         _PREAMBLE.rstrip(), r"\begin{table}", r"\centering",
+        *([r"\small \setlength{\tabcolsep}{4pt}"] if len(table.columns) > _MANY else []),
         *([rf"\caption{{{escaped(table.caption)}}}"] if table.caption else []),
         rf"\label{{{table.label}}}", rf"\begin{{tabular}}{{{form}}}", r"\toprule",
         _row([_heading(column) for column in table.columns]), r"\midrule",

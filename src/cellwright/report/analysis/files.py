@@ -11,7 +11,7 @@ from cellwright.bench.analysis import Finding
 from cellwright.bench.export import to_csv
 from cellwright.report.analysis.pictures import picture
 from cellwright.report.bench_tables import finding_table
-from cellwright.report.tables import WRITERS
+from cellwright.report.tables import write_table
 
 
 def write(
@@ -39,11 +39,12 @@ def write(
     except OSError as error:
         raise refused("make", folder, error) from None
     contents = {"csv": to_csv(finding.heading, finding.rows).encode()}
-    contents |= {kind: WRITERS[kind](finding_table(finding)).encode() for kind in ("md", "tex")}
     contents |= {kind: picture(finding, kind) for kind in figures}
     if pdf is not None:
         contents["pdf"] = picture(finding, "pdf", pdf)
-    files = []
+    files = [folder / f"{finding.name}.{kind}" for kind in ("md", "tex")]
+    for path in files:
+        write_table(finding_table(finding), path)
     for kind, data in contents.items():
         path = folder / f"{finding.name}.{kind}"
         write_whole(path, data)

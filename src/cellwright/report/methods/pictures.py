@@ -124,7 +124,7 @@ def draw_finals(summary: Summary) -> Draw:
         left.set_ylim(0, 1.02)
         left.set_xlabel(f"final {_regret(summary)}")
         left.set_ylabel("share of seeds with at most this regret")
-        paper.legend_inside(figure, left, loc="lower right")
+        paper.legend_inside(figure, left, roomy=9.0, loc="lower right")
         places = range(len(summary.labels), 0, -1)
         right.boxplot(
             [summary.finals[label] for label in summary.labels], positions=list(places),
