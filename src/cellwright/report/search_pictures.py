@@ -17,6 +17,7 @@ from cellwright.report.metric_axis import (
     training_axis,
     training_height,
 )
+from cellwright.report.paper import Shape
 from cellwright.runs.cell_file import write_cell
 from cellwright.search.one_shot.cells import listed_cell
 from cellwright.tasks.metric import Metric
@@ -60,7 +61,7 @@ def draw_search(folder: SeedFolder) -> list[Path]:
         ("evolution.svg", lambda figure: draw_evolution(figure, epochs), _strip_size(epochs)),
     ):
         path = folder.path / name
-        drawing.write_picture(draw, path, size)
+        drawing.write_picture(draw, path, Shape(*size))
         files.append(path)
     return files
 

@@ -12,6 +12,7 @@ import typer
 
 from cellwright.cli.bench.options import SYNTHETIC, File
 from cellwright.cli.figures import duration
+from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, printable, stderr, stdout
 
@@ -75,6 +76,7 @@ def run(
     pictures: Annotated[
         bool, typer.Option("--figures/--no-figures", help="Draw pictures, for the report as well.")
     ] = True,
+    pdf: Pdf = None,
 ) -> None:
     """Compare search methods on a benchmark, in simulated time.
 
@@ -83,7 +85,7 @@ def run(
     model by validation so far, minus the lowest of the table. The report
     has regret against time with 95% intervals (Figure 10), final regrets (Figure
     12), a table, and tests between methods, paired over seeds; CSV files have
-    the same.
+    the same, and summary.tex and summary.md the table for a paper.
 
     Methods of the paper: rs-10e, rs-50e, hyperband, bo-10d, bo-50d, ae, tpe,
     smac. Any other by its name, and a class of your own with ask() and tell() by
@@ -100,17 +102,19 @@ def run(
     """
     from cellwright.bench.compare.summary import summarize
     from cellwright.report.methods.page import write_report
+    from cellwright.report.paper import paper_width
 
     if hours is not None and not (math.isfinite(hours) and hours > 0):
         raise typer.BadParameter(f"--hours must be more than 0, not {hours:g}")
-    if pictures:
+    width = paper_width(pdf)
+    if pictures or width is not None:
         from cellwright.report.drawing import matplotlib
 
         matplotlib()  # says that it is missing before minutes of work, not after
     comparison = _compare(file, method, seeds, hours, output, workers, all_runs, idle)
     summary = summarize(comparison)
     command = shlex.join(["cellwright", *sys.argv[1:]])
-    files = write_report(comparison, summary, output, command=command, pictures=pictures)
+    files = write_report(comparison, summary, output, command=command, pictures=pictures, pdf=width)
     _print(summary, comparison, files)
     if comparison.failed:
         raise typer.Exit(1)

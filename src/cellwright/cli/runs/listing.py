@@ -11,6 +11,7 @@ from rich.text import Text
 
 from cellwright.base.errors import FileError
 from cellwright.cli.figures import arrow, duration, jsonable, metric_document
+from cellwright.cli.files import TableFile, check_table
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stderr, stdout
 from cellwright.cli.runs.options import TRAIN, Json
@@ -24,6 +25,7 @@ EXAMPLES = examples(
     ("the runs in the folder runs", "cellwright runs list"),
     ("those of another folder", "cellwright runs list runs"),
     ("for programs", "cellwright runs list --json"),
+    ("a table for a paper", "cellwright runs list -o runs.tex"),
 )
 
 STYLES = {"finished": "green", "running": "cyan", "diverged": "red"}
@@ -34,6 +36,7 @@ def run(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where the runs are.")] = Path(
         "runs"
     ),
+    output: TableFile = None,
     as_json: Json = False,
 ) -> None:
     """List runs: their state, how far they are, and their best epoch.
@@ -48,6 +51,8 @@ def run(
     from cellwright.runs.errors import RunError
     from cellwright.runs.listing import list_runs
 
+    if output is not None:
+        check_table(output)
     if not folder.is_dir():
         raise RunError(
             f"{folder}: no such folder; 'cellwright train' makes runs in the folder runs"
@@ -64,6 +69,12 @@ def run(
             skipped[entry.path] = str(error)
     if as_json:
         emit_json(jsonable(rows))
+    elif output is not None:
+        from cellwright.report.run_tables import runs_table
+        from cellwright.report.tables import write_table
+
+        write_table(runs_table(rows, metrics), output)
+        stdout().print(printable(str(output)), soft_wrap=True)
     else:
         _print(rows, metrics, folder)
     for why in skipped.values():

@@ -22,7 +22,9 @@ from cellwright.bench.compare.summary import (
 )
 from cellwright.report import drawing
 from cellwright.report.methods import pictures
+from cellwright.report.methods.table import paper_table
 from cellwright.report.page import Page
+from cellwright.report.tables import write_table
 from cellwright.tasks.metric import Metric
 
 SIGNIFICANT = 0.05
@@ -35,6 +37,7 @@ def write_report(
     *,
     command: str = "",
     pictures: bool = True,
+    pdf: float | None = None,
 ) -> list[Path]:
     """Write report, tables and pictures into the folder; the files, the report first.
 
@@ -44,8 +47,9 @@ def write_report(
         folder: where; it is there.
         command: that made it, for the reader.
         pictures: whether to draw; needs matplotlib.
+        pdf: the width in inches of pictures as PDF, which are drawn as well then.
     """
-    drawn = _pictures(summary) if pictures else {}
+    drawn = _pictures(summary, "svg") if pictures else {}
     page = _page(comparison, summary, drawn, command)
     tables: dict[str, Callable[[], str]] = {
         "summary.csv": lambda: summary_csv(summary),
@@ -58,21 +62,30 @@ def write_report(
     for name, table in tables.items():
         write_whole(folder / name, table().encode())
         files.append(folder / name)
-    for name, data in drawn.items():
-        write_whole(folder / f"{name}.svg", data)
-        files.append(folder / f"{name}.svg")
+    for kind in ("md", "tex"):
+        files.append(folder / f"summary.{kind}")
+        write_table(paper_table(comparison, summary), files[-1])
+    on_paper = {} if pdf is None else _pictures(summary, "pdf", pdf)
+    for kind, found in (("svg", drawn), ("pdf", on_paper)):
+        for name, data in found.items():
+            write_whole(folder / f"{name}.{kind}", data)
+            files.append(folder / f"{name}.{kind}")
     return files
 
 
-def _pictures(summary: Summary) -> dict[str, bytes]:
+def _pictures(summary: Summary, kind: str, width: float | None = None) -> dict[str, bytes]:
+    drawn = {
+        "regret": (pictures.draw_regrets(summary), pictures.REGRETS, {}),
+        "methods": (
+            pictures.draw_panels(summary), pictures.panels_shape(summary), {"font.size": 9}
+        ),
+        "finals": (
+            pictures.draw_finals(summary), pictures.finals_shape(summary), {"font.size": 9}
+        ),
+    }  # fmt: skip
     return {
-        "regret": drawing.picture(pictures.draw_regrets(summary), "svg", pictures.regret_size()),
-        "methods": drawing.picture(
-            pictures.draw_panels(summary), "svg", pictures.panels_size(summary), {"font.size": 9}
-        ),
-        "finals": drawing.picture(
-            pictures.draw_finals(summary), "svg", pictures.finals_size(summary), {"font.size": 9}
-        ),
+        name: drawing.picture(draw, kind, shape, style, width)
+        for name, (draw, shape, style) in drawn.items()
     }
 
 

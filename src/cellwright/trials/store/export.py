@@ -12,6 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
+from cellwright.base.endings import PARQUET, format_of
 from cellwright.base.errors import did_you_mean
 from cellwright.base.files import write_whole
 from cellwright.trials.store.errors import StoreError
@@ -49,7 +50,8 @@ def export_study(store: Store, study: Study, path: str | Path, what: str = "tria
         what: "trials", "curves" (a row for each epoch), "cells" or "attempts".
 
     Raises:
-        StoreError: there is no such table or ending, or pyarrow is missing.
+        StoreError: there is no such table, or pyarrow is missing.
+        EndingError: there is no such ending.
         RunError: the file cannot be written.
     """
     path = Path(path)
@@ -57,11 +59,8 @@ def export_study(store: Store, study: Study, path: str | Path, what: str = "tria
         raise StoreError(
             f"a study has the tables {', '.join(TABLES)}, not {what!r}{did_you_mean(what, TABLES)}"
         )
-    ending = path.suffix.lower()
-    if ending not in _WRITERS:
-        raise StoreError(f"{path}: the ending says the form, one of {', '.join(_WRITERS)}")
     columns, query, spread = TABLES[what]
-    writer = _WRITERS[ending](columns)
+    writer = _WRITERS[format_of(path, tuple(_WRITERS), "table")](columns)
 
     def write(connection: Connection) -> None:
         result = connection.execution_options(yield_per=_AT_ONCE).execute(query(study))
@@ -113,7 +112,7 @@ def _parquet(columns: Columns) -> Callable[[Rows], Iterator[bytes]]:
     return write
 
 
-_WRITERS = {".csv": _csv, ".parquet": _parquet}
+_WRITERS = {"csv": _csv, PARQUET: _parquet}
 
 
 def _parts(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
