@@ -44,6 +44,9 @@ def run(
         ),
     ] = None,
     encoding: Annotated[str, typer.Option(metavar="NAME", help="Of all files.")] = "utf-8",
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Pass over files of another encoding.")
+    ] = False,
     tokens: Annotated[
         str, typer.Option(metavar="HOW", help="What a word is: words, spaces or characters.")
     ] = "words",
@@ -102,6 +105,7 @@ def run(
                 out,
                 files=files or (),
                 encoding=encoding,
+                skip_bad=skip_bad,
                 tokens=tokens,
                 lower=lower,
                 numbers=numbers,
@@ -150,7 +154,7 @@ def _print(made: Made) -> None:
     facts = {
         "read": f"{count(made.read, 'file')}, {how}",
         "skipped": ", ".join(f"{n:,} {why}" for why, n in sorted(made.skipped.items())),
-        "types": f"{made.types:,} with <unk> and <eos>; train has {made.types_read:,} different words",
+        "types": f"{made.types:,}, with <unk> and <eos>, of train's {made.types_read:,} words",
         "frequent": "  ".join(map(printable, made.frequent)),
     }
     grid = Table.grid(padding=(0, 2))

@@ -137,13 +137,13 @@ def _pieces(line: str) -> Iterator[str]:
 def _not_decoded(
     path: Path, encoding: str, error: UnicodeError, fed: int, ended: int
 ) -> NotDecodedError:
-    change = "save it as UTF-8, or say --encoding" if encoding == "utf-8" else "say --encoding"
+    change = "--encoding NAME reads another encoding, --skip-bad passes over such files"
     if not isinstance(error, UnicodeDecodeError):
-        return NotDecodedError(f"{path}: not {encoding} ({error}); {change}")
+        return NotDecodedError(f"{path}: not {encoding.upper()} ({error}); {change}")
     before = error.object[: error.start].decode(encoding, "replace")
     line = ended + before.count("\n") + 1
     at = fed - len(error.object) + error.start
     return NotDecodedError(
         f"{path}: not {encoding.upper()} at byte {at:,} (line {line:,}, byte value "
-        f"0x{error.object[error.start]:02x}); {change} NAME, such as latin-1"
+        f"0x{error.object[error.start]:02x}); {change}"
     )

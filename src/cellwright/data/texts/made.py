@@ -29,6 +29,7 @@ class Options:
 
     files: tuple[str, ...] = ()
     encoding: str = "utf-8"
+    skip_bad: bool = False
     tokens: str = "words"
     lower: bool = False
     numbers: bool = False

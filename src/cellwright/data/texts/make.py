@@ -23,6 +23,7 @@ def make(
     *,
     files: Sequence[str] = (),
     encoding: str = "utf-8",
+    skip_bad: bool = False,
     tokens: str = "words",
     lower: bool = False,
     numbers: bool = False,
@@ -44,6 +45,7 @@ def make(
         out: the folder to make. Nothing that is there is overwritten.
         files: patterns of file names, as `*.py`, in place of the usual endings.
         encoding: of all files. A byte-order mark is dropped.
+        skip_bad: pass over files that are not of this encoding; otherwise they are an error.
         tokens: `words`, `spaces` or `characters`; `texts/words.py` has the rules.
         lower: make all letters lower case.
         numbers: make every number `N`.
@@ -64,7 +66,18 @@ def make(
     """
     started = time.perf_counter()
     options = Options(
-        tuple(files), encoding, tokens, lower, numbers, split, valid, test, seed, vocabulary, least
+        files=tuple(files),
+        encoding=encoding,
+        skip_bad=skip_bad,
+        tokens=tokens,
+        lower=lower,
+        numbers=numbers,
+        split=split,
+        valid=valid,
+        test=test,
+        seed=seed,
+        vocabulary=vocabulary,
+        least=least,
     )
     origin, target = Path(source).expanduser(), Path(out).expanduser()
     _check_place(origin, target, force)

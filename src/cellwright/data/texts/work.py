@@ -128,9 +128,10 @@ class Work:
             self.found.skipped["binary"] += 1
             return None
         except NotDecodedError:
-            if named or not is_bare(path) or self.options.files:
+            bare = is_bare(path) and not self.options.files
+            if named or not (bare or self.options.skip_bad):
                 raise
-            self.found.skipped["binary"] += 1
+            self.found.skipped["binary" if bare else "of another encoding"] += 1
             return None
         return text, digest.digest()
 
