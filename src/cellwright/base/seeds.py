@@ -6,8 +6,6 @@ import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import torch
-
 
 def seed_for(seed: int, *what: str | int) -> int:
     """A seed of its own for each purpose, epoch and step."""
@@ -18,6 +16,8 @@ def seed_for(seed: int, *what: str | int) -> int:
 @contextmanager
 def seeded(seed: int, *what: str | int) -> Iterator[None]:
     """Draw from torch's generator with this seed; afterwards it is as it was before."""
+    import torch  # only here: whoever draws without it need not wait for it
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_for(seed, *what))
         yield

@@ -12,7 +12,6 @@ import errno
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -22,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.base.errors import FileError, reason
-from cellwright.base.files import sync_folder, write_whole
+from cellwright.base.files import whole_folder, write_whole
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
 from cellwright.base.regular_files import open_regular, read_regular
@@ -104,18 +103,8 @@ def _sweep(folder: Path) -> None:
 
 
 def _make(folder: Path, source: Source, progress: Progress | None) -> None:
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        new = temporary / "new"
-        new.mkdir()
+    with whole_folder(folder) as new:
         prepare(source, new, progress)
-        sync_folder(new)
-        if folder.exists() or folder.is_symlink():
-            os.rename(folder, temporary / "old")
-        os.rename(new, folder)
-        sync_folder(folder.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _check(folder: Path, source: Source) -> Entry:
