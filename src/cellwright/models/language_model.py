@@ -151,6 +151,13 @@ class LanguageModel(CellModel[TextBatch]):
         losses = cross_entropy.token_losses(*self._decoding(hidden, targets))
         return losses.view(tokens.shape), hidden.state
 
+    @torch.no_grad()
+    def next_words(self, tokens: Tensor, state: Carried | None = None) -> tuple[Tensor, Carried]:
+        """How likely each word is to come next (steps, batch, words), and the new state."""
+        hidden = self(tokens, state)
+        scores = F.linear(hidden.dropped, self.embedding.weight, self.decoder_bias)
+        return scores.softmax(-1), hidden.state
+
     def _decoding(self, hidden: Hidden, targets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the cross-entropy takes: the decoder's matrix is the embedding's."""
         rows = hidden.dropped.flatten(0, 1)

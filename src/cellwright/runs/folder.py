@@ -5,6 +5,7 @@
 | `run.json` | cell, data, seed, recipe, versions, status (`info.py`) |
 | `cell.json` | the cell |
 | `recipe.toml` | the recipe with every setting, to read and to use again |
+| `vocabulary.txt` | of a language model, the words of its weights (`kept.py`) |
 | `metrics.jsonl` | what was measured (`metrics_file.py`) |
 | `last.safetensors` | everything that is needed to go on |
 | `best.safetensors` | the weights of the epoch that validated best |
@@ -16,6 +17,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,6 +37,8 @@ if TYPE_CHECKING:
     from cellwright.training.results import Result
 
 __all__ = ["BEST", "METRICS", "NEXT_BEST", "RUNS", "RunFolder", "is_half_made"]
+
+NOTHING: Mapping[str, bytes] = {}
 
 RUNS = Path("runs")
 """Where runs are, unless said."""
@@ -57,6 +61,7 @@ class RunFolder(WorkFolder[RunInfo]):
         cls,
         info: RunInfo,
         cell: Cell,
+        kept: Mapping[str, bytes] = NOTHING,
         *,
         runs: Path = RUNS,
         path: Path | None = None,
@@ -66,6 +71,7 @@ class RunFolder(WorkFolder[RunInfo]):
         Args:
             info: what the run is.
             cell: its cell.
+            kept: files that it keeps of its data.
             runs: where to make the folder, named by cell, data, recipe and time.
             path: the folder itself, if not there; it must not exist or be empty.
 
@@ -75,6 +81,7 @@ class RunFolder(WorkFolder[RunInfo]):
         files = {
             CELL: cell_bytes(cell),
             RECIPE: recipe_to_toml(info.recipe).encode("utf-8", "backslashreplace"),
+            **kept,
         }
         return cls.make(info, files, runs / _name(info) if path is None else path, path is None)
 

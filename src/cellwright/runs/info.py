@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import platform
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -31,6 +32,8 @@ from cellwright.tasks.settings import TaskSettings
 if TYPE_CHECKING:
     from cellwright.tasks.task import Task
 
+NOTHING: Mapping[str, str] = {}
+
 Status = Literal["running", "finished", "stopped", "diverged"]
 """What the folder says. Work that was killed still says "running"."""
 
@@ -52,6 +55,7 @@ class DataInfo(_Info):
     name: str = Field(description="data by name, or a folder that has it")
     fingerprint: str = Field(description="a hash of it")
     description: str = Field(description="its counts, for people")
+    kept: dict[str, str] = Field({}, description="hashes of the files that the run keeps of it")
 
 
 class WorkInfo(_Info):
@@ -115,13 +119,19 @@ class RunInfo(WorkInfo):
 
 
 def describe(
-    cell: Cell, task: Task[Any], recipe: Recipe, seed: int, backend: str, threads: int
+    cell: Cell,
+    task: Task[Any],
+    recipe: Recipe,
+    seed: int,
+    backend: str,
+    threads: int,
+    kept: Mapping[str, str] = NOTHING,
 ) -> RunInfo:
-    """The description of a new run."""
+    """The description of a new run, with the hashes of the files that it keeps of its data."""
     return RunInfo(
         cell=CellInfo(name=cell.name, id=cell.id),
         metric=task.metric,
-        data=describe_data(task, recipe.task),
+        data=describe_data(task, recipe.task, kept),
         seed=seed,
         recipe=recipe,
         backend=backend,
@@ -129,9 +139,16 @@ def describe(
     )
 
 
-def describe_data(task: Task[Any], settings: TaskSettings) -> DataInfo:
+def describe_data(
+    task: Task[Any], settings: TaskSettings, kept: Mapping[str, str] = NOTHING
+) -> DataInfo:
     """Which data it is."""
-    return DataInfo(name=settings.data, fingerprint=task.fingerprint, description=task.describe())
+    return DataInfo(
+        name=settings.data,
+        fingerprint=task.fingerprint,
+        description=task.describe(),
+        kept=dict(kept),
+    )
 
 
 def versions() -> dict[str, str]:

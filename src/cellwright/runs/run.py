@@ -13,6 +13,7 @@ from cellwright.cell import Cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RUNS, RunFolder
 from cellwright.runs.info import describe
+from cellwright.runs.kept import files_to_keep, hashes, keep_now
 from cellwright.runs.lost_files import check_complete
 from cellwright.runs.recipes import BaseRecipe, Recipe, opened
 from cellwright.runs.runner import train
@@ -65,8 +66,9 @@ def fresh_run(
     recipe = opened(recipe).on(data, None if data_folder is None else str(data_folder))
     task = open_task(recipe.task, progress)
     training = Training(cell, task, recipe.model, recipe.training, seed, backend)
-    info = describe(cell, task, recipe, seed, backend, torch.get_num_threads())
-    return Run(RunFolder.create(info, cell, runs=runs, path=path), training, task)
+    kept = files_to_keep(task, recipe.task)
+    info = describe(cell, task, recipe, seed, backend, torch.get_num_threads(), hashes(kept))
+    return Run(RunFolder.create(info, cell, kept, runs=runs, path=path), training, task)
 
 
 def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = None) -> Run:
@@ -82,6 +84,7 @@ def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = N
     recipe = opened(info.recipe)
     task = task_of(folder, recipe, progress)
     training = Training(cell, task, recipe.model, recipe.training, info.seed, info.backend)
+    keep_now(folder, task)
     return Run(folder, training, task)
 
 

@@ -137,9 +137,12 @@ class WorkFolder(Generic[Info]):
     def set_status(self, status: Status) -> None:
         """Write down what has become of it."""
         if status != self.info.status:
-            info = self.info.model_copy(update={"status": status})
-            write_whole(self.path / self.info_name, info.to_json())
-            self.info = info
+            self.rewrite(self.info.model_copy(update={"status": status}))
+
+    def rewrite(self, info: Info) -> None:
+        """Write down what it is. Only the process that has its lock may do so."""
+        write_whole(self.path / self.info_name, info.to_json())
+        self.info = info
 
     # -- what is in it ---------------------------------------------------------------------
 

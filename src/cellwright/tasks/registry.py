@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,23 @@ class TaskError(UserError):
     """A task cannot be found, or is not one. The message says what would be right."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What runs keep of the data, so that what was trained can be used without it.
+
+    Small files in open formats, such as a vocabulary or a list of labels: all that is needed to
+    build the model, and to read other data as the model does.
+
+    Args:
+        take: the files of a task, by plain names such as `vocabulary.txt`.
+        restore: the task from its settings and these files; its parts are empty. Raises a
+            `ValueError` if the files are not what they should be.
+    """
+
+    take: Callable[[Any], Mapping[str, bytes]]
+    restore: Callable[[Any, Mapping[str, bytes]], Task[Any]]
+
+
 @dataclass(frozen=True, eq=False)
 class TaskKind:
     """A kind of task.
@@ -51,6 +68,7 @@ class TaskKind:
         names: data that the kind knows by name; all other data is a file or a folder.
         suggest: names the packaged recipe that trains a task in minutes, for users who name none;
             None if there are no such recipes for the kind.
+        kept: what runs keep of the data; without it a trained model needs its data to be loaded.
     """
 
     name: str
@@ -60,6 +78,7 @@ class TaskKind:
     open: Callable[[Any, Progress | None], Task[Any]]
     names: Collection[str] = ()
     suggest: Callable[[Any], str] | None = None
+    kept: Kept | None = None
 
 
 BUILT_IN = {"language": "cellwright.tasks.language.kind:language_kind"}
