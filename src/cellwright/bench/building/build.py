@@ -26,6 +26,7 @@ from cellwright.spaces import Pool, Space
 from cellwright.tasks.registry import open_task
 from cellwright.trials.executors import Call, Executor
 from cellwright.trials.store import Overview, Store, find_study, has_study, list_trials, read_curves
+from cellwright.trials.store.errors import DamagedError
 from cellwright.trials.study import StoreBack, StoreLost, run_study
 from cellwright.trials.study.events import AttemptFailed, Event, TrialFinished
 from cellwright.trials.task_label import TaskLabel
@@ -199,15 +200,14 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     for _, group in itertools.groupby(trials, key=lambda trial: trial.number // method.repeats):
         own = list(group)
         cell = own[0].cell
-        runs = [
-            run_of(
-                records[trial.number],
-                {name: found.get(trial.number, ()) for name, found in curves.items()},
-                settings,
-                f"{cell.name or cell.id}/{trial.seed}",
-            )
-            for trial in own
-        ]
+        runs = []
+        for trial in own:
+            its = {name: found.get(trial.number, ()) for name, found in curves.items()}
+            label = f"{cell.name or cell.id}/{trial.seed}"
+            try:
+                runs.append(run_of(records[trial.number], its, settings, label))
+            except BenchError as error:  # what the store has of it does not fit together
+                raise DamagedError(str(error), f"trial {trial.number}", study.name) from None
         rows.append(Architecture(cell.name or cell.id, cell, runs))
     corpus = Path(building.recipe.task.data).name
     label = building.task
