@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bench_tables import run as made_run
+from sqlalchemy import text
 
 import cellwright as cw
 from cellwright.bench import BenchError, assemble
@@ -24,7 +25,7 @@ from cellwright.spaces import Enas, NasBenchNlp
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.trials.executors import InProcess
 from cellwright.trials.outcome import Outcome
-from cellwright.trials.store import TrialRecord, find_study, list_trials, open_store
+from cellwright.trials.store import StoreError, TrialRecord, find_study, list_trials, open_store
 from cellwright.trials.study import StoreLost, StudyError
 from runs.support import small_recipe, write_corpus
 
@@ -233,6 +234,16 @@ def test_a_store_that_is_lost_is_told(recipe, monkeypatch):
         build(store, building, executor, seen.append)
     assert [described(now, PERPLEXITY) for now in seen] == ["", "the store x is gone"]
     assert (seen[-1].done, seen[-1].total) == (0, 4)
+
+
+def test_curves_that_do_not_fit_together_are_told(recipe):
+    built(recipe, "a.db", cells=1)
+    building = drawn("mine", NasBenchNlp(), recipe, first=ZOO[2:], cells=1, repeats=2, epochs=2)
+    shorter = text("UPDATE cellwright_curves SET numbers = '[1.0]' WHERE name = 'test'")
+    with open_store("a.db") as store:
+        store.write(lambda connection: connection.execute(shorter))
+        with pytest.raises(StoreError, match="trial 0 of study 'mine' is damaged"):
+            collect(store, building, "mine")
 
 
 def test_a_build_that_has_not_ended_is_no_benchmark_yet(recipe):

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 import shlex
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,25 @@ def test_list(run, study):
     assert lines[3].split()[-1] == "open"
     rows = json.loads(run("studies", "list", "--json").out)
     assert [row["trials"] for row in rows] == [12, 8, 0]
+
+
+def test_what_is_damaged_is_told_and_hides_nothing(run, study):
+    with sqlite3.connect(study) as connection:
+        trial = "number = 2 AND study_id = (SELECT id FROM cellwright_studies WHERE name = 's')"
+        connection.execute(f"UPDATE cellwright_trials SET value = 'low' WHERE {trial}")
+    connection.close()
+    why = "trial 2 of study 's' is damaged: value is 'low', and should be a number"
+    listed = run("studies", "list")
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["study", "s-random", "empty"]
+    assert f"left out: {why}" in listed.err
+    assert [row["name"] for row in json.loads(run("studies", "list", "--json").out)] == [
+        "s-random",
+        "empty",
+    ]
+    for words in (["show"], ["show", "--json"], ["export"], ["plot"]):
+        done = run("studies", words[0], "s", *words[1:])
+        assert (done.code, done.out) == (1, "")
+        assert done.err == f"error: {why}; restore a copy of the store\n"
 
 
 def test_show(run, study):

@@ -80,7 +80,8 @@ class Server:
         first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
         rest = Path(f"/proc/{first}/task/{first}/children").read_text().split()
         for process in (first, *map(int, rest)):
-            os.kill(process, number)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(process, number)
 
     def _control(self, *words: object) -> None:
         before, *_ = command_as()

@@ -20,6 +20,7 @@ from cellwright.report.drawing import PlotError
 from cellwright.report.metric_axis import axis_label, height, shared_metric
 from cellwright.tasks.metric import Metric
 from cellwright.trials.store import Store, Study
+from cellwright.trials.store.damage import check_row, damage_named
 from cellwright.trials.store.tables import trials
 from cellwright.trials.store.trials import FAILED, FINISHED
 
@@ -61,11 +62,14 @@ class Series:
 def read_series(store: Store, study: Study, label: str) -> Series:
     """The values and the cost of a study's trials."""
     query = (
-        select(trials.c.value, trials.c.status, trials.c.cost)
+        select(trials.c.number, trials.c.value, trials.c.status, trials.c.cost)
         .where(trials.c.study_id == study.id, trials.c.state.in_((FINISHED, FAILED)))
         .order_by(trials.c.ended_at, trials.c.number)
     )
-    rows = store.read(lambda connection: connection.execute(query).all())
+    with damage_named(store, study):
+        rows = store.read(lambda connection: connection.execute(query).all())
+        for row in rows:
+            check_row(trials, row, f"trial {row.number}")
     losses = [math.nan if r.status != "ok" or r.value is None else r.value for r in rows]
     seconds = np.cumsum([r.cost or 0.0 for r in rows], dtype=np.float64)
     return Series(label, np.array(losses, dtype=np.float64), seconds, study.metric)

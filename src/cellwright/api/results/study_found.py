@@ -16,8 +16,8 @@ from cellwright.trials.store import (
     Study,
     TrialRecord,
     best_trials,
+    cell_of,
     list_trials,
-    read_cell,
 )
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class StudyFound(Shown):
             random,
             folder,
             recipe,
-            None if ledger.best is None else read_cell(store, ledger.best.cell_id),
+            None if ledger.best is None else cell_of(store, study, ledger.best),
             tuple(list_trials(store, study)),
             tuple(best_trials(store, study, _SHOWN)),
         )

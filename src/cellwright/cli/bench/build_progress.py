@@ -10,7 +10,7 @@ from cellwright.cli.figures import clock, duration
 from cellwright.cli.output import printable, stdout
 
 if TYPE_CHECKING:
-    from cellwright.bench.building.build import BuildProgress, Watch
+    from cellwright.bench.building.progress import BuildProgress, Watch
     from cellwright.tasks.metric import Metric
 
 

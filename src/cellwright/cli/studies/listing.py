@@ -8,7 +8,7 @@ from rich.table import Table
 
 from cellwright.cli.figures import arrow, duration, jsonable, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout
+from cellwright.cli.output import emit_json, printable, stderr, stdout
 from cellwright.cli.studies.options import SEARCH, Json, Place
 from cellwright.cli.studies.tables import value_of
 
@@ -36,11 +36,18 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     from cellwright.trials.store import open_store, overviews
 
     with open_store(store, only_read=True) as opened:
-        found = overviews(opened)
+        damaged: list[str] = []
+        found = overviews(opened, damaged)
         title = opened.title
     if as_json:
         emit_json(jsonable([_row(each) for each in found]))
-        return
+    else:
+        _print(found, title)
+    for why in damaged:
+        stderr().print(printable(f"left out: {why}"), style="yellow", soft_wrap=True)
+
+
+def _print(found: list[Overview], title: str) -> None:
     if not found:
         stdout().print(printable(f"no studies in {title}"), style="dim", soft_wrap=True)
         return

@@ -54,9 +54,9 @@ def run(
     from cellwright.trials.store import (
         StoreError,
         best_trials,
+        cell_of,
         find_study,
         open_store,
-        read_cell,
     )
     from cellwright.trials.store.ledger import overview_and_ledger
 
@@ -66,7 +66,7 @@ def run(
         if cell:
             if not found:
                 raise StoreError(f"no trial of study {name!r} has a value yet")
-            emit(read_cell(opened, found[0].cell_id).to_json() + "\n")
+            emit(cell_of(opened, study, found[0]).to_json() + "\n")
             return
         stands, ledger = overview_and_ledger(opened, study)
         random = read_baseline(opened, name)
@@ -157,8 +157,8 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
     recipe = arguments.get("recipe")
     if isinstance(recipe, dict):
         facts.append(("data", _data(recipe, arguments.get("most"), study.metric.items)))
-        facts.append(("model", _settings(recipe.get("model", {}))))
-        facts.append(("training", _settings(recipe.get("training", {}), leave_out=("epochs",))))
+        facts.append(("model", _settings(_table(recipe, "model"))))
+        facts.append(("training", _settings(_table(recipe, "training"), leave_out=("epochs",))))
     begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(study.created_at))
     facts.append(("begun", begun))
     if stands.drivers:
@@ -172,9 +172,15 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
 
 
 def _data(recipe: dict[str, Any], most: dict[str, int] | None, items: str) -> str:
-    task = recipe.get("task", {})
-    parts = [f"the first {number:,} {items} of {part}" for part, number in (most or {}).items()]
-    return ", ".join([str(task.get("data", "?")), *parts])
+    limits = most if isinstance(most, dict) else {}
+    parts = [f"the first {number:,} {items} of {part}" for part, number in limits.items()]
+    return ", ".join([str(_table(recipe, "task").get("data", "?")), *parts])
+
+
+def _table(recipe: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of a recipe; what another evaluator calls so need not be one."""
+    found = recipe.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _settings(settings: dict[str, Any], leave_out: tuple[str, ...] = ()) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
 from cellwright.trials.retries import Retries
+from cellwright.trials.store.damage import check_row
 from cellwright.trials.store.places import Place, here
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study
@@ -110,6 +111,7 @@ def remove_dead(store: Store, driver: Driver, retries: Retries) -> int:
         )
         dead = 0
         for row in connection.execute(query).all():
+            check_row(drivers, row, "a driver")
             place = Place(row.host, row.place, row.pid, row.process)
             if row.id in _given_up or row.alive_until < at or place.has_ended():
                 dead += _remove(connection, driver.study_id, row.id, LOST, retries)
@@ -156,6 +158,7 @@ def situation(connection: Connection, study_id: int) -> Situation:
         row[0]: row[1] for row in connection.execute(_OPEN, {"study": study_id})
     }
     standing = connection.execute(_STANDING, {"study": study_id}).one()
+    check_row(studies, standing)
     asked, told, exhausted, leader, slots = standing
     ended = counts.get(FINISHED, 0) + counts.get(FAILED, 0)
     waiting = counts.get(WAITING, 0)

@@ -22,6 +22,30 @@ class StoreAwayError(StoreError):
     tried."""
 
 
+class UnreadableError(StoreError):
+    """A database cannot make sense of what it holds itself."""
+
+
+class DamagedError(StoreError):
+    """Something in a store is not what was written there.
+
+    Args:
+        why: what is wrong.
+        what: of the study: "trial 3"; the study itself if nothing is named.
+        study: its name, once somebody knows it.
+    """
+
+    def __init__(self, why: str, what: str = "", study: str | None = None) -> None:
+        self.why, self.what, self.study = why, what, study
+        of = "a study" if study is None else f"study {study!r}"
+        who = f"{what} of {of}" if what else of
+        super().__init__(f"{who} is damaged: {why}; restore a copy of the store")
+
+    def of(self, study: str) -> DamagedError:
+        """The same, with the study's name."""
+        return DamagedError(self.why, self.what, study)
+
+
 class OvertakenError(Exception):
     """Another driver has moved a study on since this one looked; nothing was written."""
 
@@ -69,6 +93,16 @@ def said(error: exc.SQLAlchemyError) -> str:
     everything = " ".join(lines).lower()
     hint = next((hint for words, hint in _HINTS if words in everything), "")
     return f"{first}{f' ({hint})' if hint else ''}"
+
+
+def is_unreadable(error: exc.SQLAlchemyError) -> bool:
+    """Whether a database stumbles over what a row holds."""
+    state = str(getattr(getattr(error, "orig", None), "sqlstate", None) or "")
+    text = str(getattr(error, "orig", None) or error).lower()
+    return state.startswith("22") or any(words in text for words in _UNREADABLE)
+
+
+_UNREADABLE = ("malformed json", "bad json path", "could not decode to utf-8")
 
 
 def trouble(error: exc.SQLAlchemyError) -> Trouble | None:

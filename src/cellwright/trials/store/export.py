@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Select, func, select
 from cellwright.base.endings import PARQUET, format_of
 from cellwright.base.errors import did_you_mean
 from cellwright.base.files import write_whole
+from cellwright.trials.store.damage import check_row, damage_named
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.store import Store
 from cellwright.trials.store.studies import Study
@@ -64,11 +65,18 @@ def export_study(store: Store, study: Study, path: str | Path, what: str = "tria
 
     def write(connection: Connection) -> None:
         result = connection.execution_options(yield_per=_AT_ONCE).execute(query(study))
-        rows = (values for row in result for values in spread(tuple(row)))
+        rows = (values for row in result for values in spread(_checked(what, row)))
         write_whole(path, writer(rows))
 
-    store.read(write)
+    with damage_named(store, study):
+        store.read(write)
     return path
+
+
+def _checked(what: str, row: Any) -> tuple[Any, ...]:
+    if what in _KEPT_IN:
+        check_row(_KEPT_IN[what], row, f"trial {row[0]}")
+    return tuple(row)
 
 
 def _csv(columns: Columns) -> Callable[[Rows], Iterator[bytes]]:
@@ -175,6 +183,8 @@ _Table = tuple[
     Callable[[Study], Select[Any]],
     Callable[[tuple[Any, ...]], Sequence[tuple[Any, ...]]],
 ]
+
+_KEPT_IN = {"trials": trials, "curves": curves, "attempts": attempts}
 
 TABLES: dict[str, _Table] = {
     "trials": (_TRIALS, _trials, _one),

@@ -23,8 +23,9 @@ from sqlalchemy import (
     type_coerce,
 )
 
+from cellwright.trials.store.damage import OK, damage_named
 from cellwright.trials.store.overview import Overview, study_overview
-from cellwright.trials.store.queries import OK, TrialRecord
+from cellwright.trials.store.queries import TrialRecord
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study
 from cellwright.trials.store.tables import attempts, trials
@@ -110,7 +111,8 @@ def overview_and_ledger(store: Store, study: Study) -> tuple[Overview, Ledger]:
         found = study_overview(connection, study)
         return found, ledger_of(connection, found)
 
-    return store.read(read)
+    with damage_named(store, study):
+        return store.read(read)
 
 
 def ledger_of(connection: Connection, found: Overview) -> Ledger:

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from cellwright.trials.store.damage import STATES, check_study, damage_named
+from cellwright.trials.store.errors import DamagedError, UnreadableError
 from cellwright.trials.store.queries import TrialRecord, best_of
 from cellwright.trials.store.store import Store, now
-from cellwright.trials.store.studies import Study, list_studies
+from cellwright.trials.store.studies import Study, study_by_id
 from cellwright.trials.store.tables import attempts, drivers, studies, trials
-from cellwright.trials.store.trials import FAILED, FINISHED, STATES
+from cellwright.trials.store.trials import FAILED, FINISHED
 
 _HOUR = 3600.0
 _EXHAUSTED = select(studies.c.exhausted).where(studies.c.id == bindparam("study"))
@@ -60,18 +62,39 @@ class Overview:
 
 
 def overview(store: Store, study: Study) -> Overview:
-    """How a study stands."""
-    return store.read(lambda connection: study_overview(connection, study))
+    """How a study stands.
+
+    Raises:
+        DamagedError: it has a trial that cannot be what was written.
+    """
+    with damage_named(store, study):
+        return store.read(lambda connection: study_overview(connection, study))
 
 
-def overviews(store: Store) -> list[Overview]:
-    """How all studies stand, the oldest first."""
-    found = list_studies(store)
-    return store.read(lambda connection: [study_overview(connection, study) for study in found])
+def overviews(store: Store, damaged: list[str] | None = None) -> list[Overview]:
+    """How all studies stand, the oldest first.
+
+    Args:
+        damaged: gets what is wrong with studies that are damaged, which are then left out; without
+            it they are an error.
+    """
+    found = []
+    query = select(studies.c.id).order_by(studies.c.id)
+    for number in store.read(lambda connection: connection.execute(query).scalars().all()):
+        try:
+            study = study_by_id(store, number)
+            if study is not None:
+                found.append(overview(store, study))
+        except (DamagedError, UnreadableError) as error:
+            if damaged is None:
+                raise
+            damaged.append(str(error))
+    return found
 
 
 def study_overview(connection: Connection, study: Study) -> Overview:
     """`overview` within a transaction."""
+    check_study(connection, study.id)
     of_study = trials.c.study_id == study.id
     rows = connection.execute(
         select(

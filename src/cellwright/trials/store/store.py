@@ -18,7 +18,13 @@ from typing import TypeVar
 from sqlalchemy import URL, Connection, Engine, exc, text
 
 from cellwright.trials.store.connect import AT_ONCE, SOON, WRITES, connect
-from cellwright.trials.store.errors import StoreAwayError, StoreError, said
+from cellwright.trials.store.errors import (
+    StoreAwayError,
+    StoreError,
+    UnreadableError,
+    is_unreadable,
+    said,
+)
 from cellwright.trials.store.migrations import is_newest, migrate
 from cellwright.trials.store.patience import AwayError, Patience
 from cellwright.trials.store.read_only import as_it_is, copied, is_refused
@@ -93,7 +99,8 @@ class Store:
         try:
             return patience.carry_out(attempt, engine, self.title)
         except exc.SQLAlchemyError as error:
-            raise translated(error, self._url) from error
+            found = translated(error, self._url)
+            raise (UnreadableError(str(found)) if is_unreadable(error) else found) from error
         except AwayError as error:
             raise StoreAwayError(f"cannot use the store {self.title}: {error}") from error.cause
 

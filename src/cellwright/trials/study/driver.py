@@ -21,6 +21,7 @@ from sqlalchemy import Connection
 from cellwright.base.signals import StopRequest, stop_requests
 from cellwright.trials.executors import Call, Ended, Executor, Job
 from cellwright.trials.store import Overview, Retries, Store, Study, overview
+from cellwright.trials.store.damage import damage_named
 from cellwright.trials.store.drivers import Situation, lead, remove_dead, situation
 from cellwright.trials.store.errors import OvertakenError, StoreAwayError
 from cellwright.trials.store.log import read_ended, write_step
@@ -112,7 +113,10 @@ def run_study(
         unwritten = Unwritten()
         try:
             study = open_study(store, name, method, evaluate, window, trials, task)
-            with Membership(store, study, executor.slots, lease) as member:
+            with (
+                damage_named(store, study),
+                Membership(store, study, executor.slots, lease) as member,
+            ):
                 driver = _Driver(
                     store,
                     study,
