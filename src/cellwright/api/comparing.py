@@ -86,7 +86,7 @@ def compare(
     """
     told = chosen(watcher, progress)
     where: dict[str, Any] = {"workers": workers, "limits": limits, "address": address}
-    check_choice(executor, **where)
+    check_choice(executor, threads=threads, **where)
     contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
     for request in random:
         contenders += random_contenders(request, random_seed)

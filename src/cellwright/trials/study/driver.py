@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from cellwright.base.errors import shown
 from cellwright.base.signals import StopRequest, stop_requests
 from cellwright.trials.executors import Call, Ended, Executor, Job
 from cellwright.trials.store import Overview, Retries, Store, Study, overview
@@ -37,6 +38,9 @@ from cellwright.trials.study.leader import Leader, Method
 from cellwright.trials.study.membership import Membership
 from cellwright.trials.study.opening import open_study
 from cellwright.trials.task_label import TaskLabel
+
+MOST_TRIALS = 10**9
+"""The most trials that a study may have."""
 
 _POLL_SECONDS = 0.2
 """How often a driver looks for what others have done, and whether it shall stop."""
@@ -99,6 +103,8 @@ def run_study(
         StudyError: the study was begun with other settings, or too many trials failed in a row.
         StoreError: the store cannot be used.
     """
+    if not 1 <= trials <= MOST_TRIALS:
+        raise StudyError(f"a study has from 1 to {MOST_TRIALS:,} trials, not {shown(trials)}")
     study = open_study(store, name, method, evaluate, window, trials, task)
     with stop_requests() as stop, Membership(store, study, executor.slots, lease) as member:
         driver = _Driver(
