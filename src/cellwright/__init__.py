@@ -14,17 +14,17 @@ if sys.argv[:1] == ["-m"] and "cellwright" in sys.orig_argv:
     sys.path[:] = working_folder_last(sys.path)
 
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
-
-from cellwright.cell import Cell, CellError, Node
-from cellwright.cell.zoo import zoo
 
 if TYPE_CHECKING:
     from cellwright import bench, testing
     from cellwright.api import as_cell, compare, evaluate, load, search, train
+    from cellwright.cell import Cell, CellError, Node
+    from cellwright.cell.zoo import zoo
     from cellwright.engine import Recurrent, WeightBank
+
+    __version__: str
 
 __all__ = [
     "Cell",
@@ -43,24 +43,33 @@ __all__ = [
     "zoo",
 ]
 
-try:
-    __version__ = version("cellwright")
-except PackageNotFoundError:  # run from its sources
-    __version__ = "0"
-
 _LATER = {
+    **dict.fromkeys(("Cell", "CellError", "Node"), "cellwright.cell"),
+    "zoo": "cellwright.cell.zoo",
     **dict.fromkeys(("Recurrent", "WeightBank"), "cellwright.engine"),
     **dict.fromkeys(("as_cell", "evaluate", "load", "train"), "cellwright.api"),
 }
-"""torch takes a second to import, which those who only look at cells need not wait for."""
+"""What is imported when it is asked for: torch takes a second, which those who only look at cells
+need not wait for; and the command hears Ctrl-C only once this module is imported."""
 
 
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    if name in ("bench", "testing"):
+    if name in ("base", "bench", "cell", "testing"):
         return import_module(f"cellwright.{name}")
+    if name == "__version__":
+        return _version()
     raise AttributeError(f"module 'cellwright' has no attribute {name!r}")
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("cellwright")
+    except PackageNotFoundError:  # run from its sources
+        return "0"
 
 
 def __dir__() -> list[str]:

@@ -71,6 +71,8 @@ def test_cells_like_those_of_another_benchmark(build):
         (["--space-set", "node=3"], 1, "has no setting 'node'"),
         (["--executor", "rays"], 1, "did you mean 'ray'"),
         (["--workers", "2"], 1, "one trial at a time"),
+        (["--space-set", "name=x"], 1, "has no setting 'name'"),
+        (["--threads", "99999"], 1, "threads should be from 1 to "),
         (["--cells", "0"], 2, "--cells"),
         (["--recipe", "labtop"], 1, "did you mean 'laptop'"),
         (["--data", "nowhere"], 1, "unknown corpus 'nowhere'"),

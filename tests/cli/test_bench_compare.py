@@ -57,6 +57,7 @@ def test_compare(run, folder, made):
         (["MADE", "--hours", "0"], 2, "--hours must be more than 0"),
         (["MADE", "--hours", "nan"], 2, "--hours must be more than 0"),
         (["MADE", "--seeds", "0"], 2, "seeds"),
+        (["MADE", "--workers", "99999"], 1, "workers should be from 1 to "),
         (["MADE", "-m", "rs-50e", "-o", "file"], 1, "file: file exists"),
         (["MADE", "-m", "rs-50e", "--hours", "1e-6", "-n", "1"], 1, "no training ended within"),
     ],

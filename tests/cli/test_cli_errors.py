@@ -138,7 +138,8 @@ def test_process_substitution(shell):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_interrupt():
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupt(number: signal.Signals):
     process = subprocess.Popen(
         [sys.executable, "-m", "cellwright", "cells", "show", "-"],
         stdin=subprocess.PIPE,
@@ -150,7 +151,52 @@ def test_interrupt():
     # More than a pipe holds: once it is all taken, the command is reading.
     process.stdin.write(b" " * 2**20)
     process.stdin.flush()
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert err.decode() == "error: interrupted\n"
+
+
+INTERRUPTED_IMPORT = """
+import os, signal, sys
+from cellwright.__main__ import main
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIG{})
+
+sys.meta_path.insert(0, Interrupting())
+main()
+"""
+
+INTERRUPTED_END = """
+import atexit, os, signal
+from cellwright.__main__ import main
+
+atexit.register(lambda: os.kill(os.getpid(), signal.SIG{}))
+main()
+"""
+
+
+@pytest.mark.parametrize("name", ["INT", "TERM"])
+def test_an_interruption_while_the_command_is_imported_or_ends(name: str):
+    def done(program: str) -> tuple[int, str]:
+        command = [sys.executable, "-c", program.format(name), "cells", "list", "gru"]
+        found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        return found.returncode, found.stderr
+
+    code = 128 + getattr(signal, f"SIG{name}")
+    assert done(INTERRUPTED_IMPORT) == (code, "error: interrupted\n")
+    assert done(INTERRUPTED_END) == (0, "")
+
+
+def test_an_interruption_that_others_make_another_error_of(run, monkeypatch):
+    def load(*arguments: object) -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError("SchemaError: KeyboardInterrupt") from None
+
+    monkeypatch.setattr("cellwright.cli.sources.load", load)
+    assert_one_line(run("cells", "list"), 130, "error: interrupted")

@@ -91,6 +91,10 @@ def test_ctrl_c_loses_nothing(run, corpus, monkeypatch):
         (["--store", "nowhere/s.db"], "nowhere"),
         (["--data", "nothing"], "nothing"),
         (["--name", ""], "a study's name is"),
+        (["--threads", "99999"], "threads should be from 1 to "),
+        (["--set", "threads=999"], "threads should be from 1 to "),
+        (["--executor", "local", "--workers", "99999"], "workers should be from 1 to "),
+        (["--trials", "9" * 25], "--trials"),
     ],
 )
 def test_bad_input_is_one_line(run, corpus, arguments, message):

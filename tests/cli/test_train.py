@@ -82,7 +82,7 @@ def test_where_runs_go(run, short):
 
 
 def test_a_cell_that_diverges_is_a_result(short):
-    done = short("rnn", "--set", "training.optimizer=sgd", "--set", "training.learning_rate=1e30")
+    done = short("rnn", "--set", "training.optimizer=sgd", "--set", "training.learning_rate=1e6")
     assert (done.code, done.err) == (0, "")
     assert re.search(r"status +diverged in epoch 1: (exploded|loss is nan)", done.out)
     assert "cellwright runs show runs/" in done.out
@@ -213,6 +213,10 @@ def test_on_a_terminal_there_are_bars_until_ctrl_c(folder: Path, corpus: Path):
         (["two.json"], 2, "two.json has 2 cells, and a run trains one"),
         (["gru", "--seed", "-1"], 2, "--seed"),
         (["gru", "--threads", "0"], 2, "--threads"),
+        (["gru", "--threads", "99999999999"], 1, "threads should be from 1 to "),
+        (["gru", "--data", "whole", "--set", "model.hidden=1000000"], 1, "TB of memory at least"),
+        (["gru", "--set", "model.hidden=9999999"], 1, "model.hidden should be at most 1,000,000"),
+        (["gru", "--set", "training.learning_rate=inf"], 1, "should be at most 1,000,000, not inf"),
         ([], 2, "a CELL is missing, or --resume RUN"),
         (["--resume", "nothing"], 1, "there is no run nothing; 'cellwright runs list' shows"),
         (["--resume", "text"], 1, "text is not a run: it has no run.json"),
@@ -224,6 +228,7 @@ def test_errors_are_a_line(run, monkeypatch, arguments: list[str], code: int, me
     monkeypatch.delenv("CELLWRIGHT_DATA", raising=False)
     write_corpus(Path("text"))
     Path("text/valid.txt").write_text("w1 w2 w3\n")
+    write_corpus(Path("whole"))
     Path("file").write_text("")
     Path("supernet.json").write_text(darts_supernet(2).cell.to_json())
     run("cells", "convert", "rnn", "gru", "--to", "cellwright", "-o", "two.json")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import cellwright as cw
-from cellwright.base.errors import FileError
+from cellwright.base.errors import FileError, UserError
 from cellwright.compare.contenders import contender
 from cellwright.compare.plan import Plan, make_plan, read_plan
 from cellwright.compare.reached import Reporter, progress_folder, progress_path
@@ -129,6 +129,14 @@ def test_damaged_files_are_named(tmp_path: Path, text_folder: Path):
     with pytest.raises(RunError, match="is a training of another cell, seed, recipe or data"):
         missing(again)
     assert here.folder == again.folder
+
+
+def test_a_cell_that_is_too_large_is_said_at_once(tmp_path: Path, text_folder: Path):
+    with pytest.raises(UserError, match=r"gru: the model takes .* of memory at least"):
+        plan(tmp_path / "c", text_folder, "model.hidden=1000000")
+    assert not (tmp_path / "c").exists()
+    with pytest.raises(UserError, match="a comparison has from 1 to 10,000 seeds, not 1000000000"):
+        plan(tmp_path / "c", text_folder, seeds=10**9)
 
 
 def test_a_text_that_is_too_short_is_said_at_once(tmp_path: Path, text_folder: Path):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.bounds import KEPT
 from cellwright.data import Corpus, Vocabulary
 from cellwright.models import AwdSettings, OneLayerSettings
 from cellwright.models.language_model import TextBatch
@@ -67,12 +68,12 @@ def small_model(**changes: Any) -> OneLayerSettings | AwdSettings:
     """Two layers of different widths where the kind is awd.
 
     Every dropout of the papers' searches is at work. They drop no words: the norm of a row that is
-    zero but for rounding is nothing but rounding.
+    zero but for rounding is nothing but rounding. Numbers may be such as nobody would choose.
     """
     if changes.get("kind") == "awd":
         return AwdSettings.model_validate({"embedding": 6, "hidden": 5, "layers": 2, **changes})
     values = {"hidden": 6, "dropout_output": 0.3, "dropout_x": 0.2, "dropout_words": 0.0, **changes}
-    return OneLayerSettings.model_validate(values)
+    return OneLayerSettings.model_validate(values, context=KEPT)
 
 
 def small_settings(**changes: Any) -> DifferentiableSettings:
@@ -85,7 +86,7 @@ def small_settings(**changes: Any) -> DifferentiableSettings:
         "evaluation_batch": 2,
         "learning_rate": 0.5,
     }
-    return DifferentiableSettings.model_validate({**values, **changes})
+    return DifferentiableSettings.model_validate({**values, **changes}, context=KEPT)
 
 
 def small_search(

@@ -233,7 +233,10 @@ def test_early_stop(corpus):
     ("changes", "status"),
     [
         ({"learning_rate": 1e6, "clip": None}, "exploded"),
-        ({"optimizer": "adam", "learning_rate": 1e38}, "loss is nan"),
+        (
+            {"learning_rate": 1e6, "weight_decay": 1e6, "clip": None, "explode_above": 1e38},
+            "loss is nan",
+        ),
     ],
 )
 def test_divergence_is_a_result(corpus, changes, status):

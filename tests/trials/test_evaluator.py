@@ -17,6 +17,7 @@ from cellwright.trials import checkpoints, evaluator
 from cellwright.trials.checkpoint_files import checkpoint_numbers
 from cellwright.trials.evaluator import train_trial
 from cellwright.trials.executors import Call, InProcess
+from cellwright.trials.executors.running import run_call
 from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import best_trials, find_study, open_store, read_curves
 from cellwright.trials.study import run_study
@@ -57,6 +58,15 @@ def test_an_outcome_has_the_curves_and_the_cost(recipe):
     assert found["parameters"] == vocabulary * hidden + vocabulary + cell
     last = train_trial(trial(3), recipe=recipe, value="last")
     assert last["value"] == found["curve"][-1]
+
+
+def test_a_trial_that_is_too_large_says_so_in_a_line(recipe):
+    large = {**recipe, "model": {**recipe["model"], "hidden": 1_000_000}}
+    call = Call("cellwright.trials.evaluator:train_trial", {"trial": trial(1), "recipe": large})
+    ended = run_call(call)
+    assert ended["kind"] == "error"
+    assert ended["message"].startswith("the model takes 96.0 TB of memory at least")
+    assert "\n" not in ended["message"]
 
 
 def test_the_seed_decides(recipe):

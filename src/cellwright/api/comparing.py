@@ -94,7 +94,7 @@ def compare(
     if width is not None:
         matplotlib()  # says that it is missing before minutes of work, not after
     where: dict[str, Any] = {"workers": workers, "limits": limits, "address": address}
-    check_choice(executor, **where)
+    check_choice(executor, threads=threads, **where)
     contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
     for request in random:
         contenders += random_contenders(request, random_seed)

@@ -10,6 +10,7 @@ from cellwright.api.inputs import Settings, overrides
 from cellwright.api.progress import chosen
 from cellwright.api.results import Found, StudyFound
 from cellwright.api.watching import Watch, Watcher, say_differences
+from cellwright.base.cores import check_at_once
 from cellwright.base.errors import UserError
 from cellwright.base.threads import threads_for
 from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
@@ -21,6 +22,7 @@ from cellwright.search.studies.found import STUDIES, write_found
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
 from cellwright.trials.executors import Executor
+from cellwright.trials.executors.choosing import check_choice
 from cellwright.trials.store import Store, find_study, has_study, open_store, read_ledger
 from cellwright.trials.store.patience import Patience
 from cellwright.trials.study.source import other_code
@@ -104,6 +106,8 @@ def search(
     _refuse(options, "a one-shot search")
     found = recipe if isinstance(recipe, SearchRecipe) else load_search_recipe(recipe, changes)
     searches = SEARCHES if out is None else Path(out)
+    if threads is not None:
+        check_at_once("threads", threads)
     with threads_for(threads), told.reading() as reading:
         folder = SearchFolder.create(
             found,
@@ -165,6 +169,8 @@ def _study(
     told: Watcher,
 ) -> StudyFound:
     kind = where.pop("executor")
+    each = recipe.threads if where["threads"] is None else where["threads"]
+    check_choice(kind, threads=each, workers=where["workers"], address=where["address"])
     with told.reading() as reading:
         prepared = prepare(recipe, seed, name=name, threads=where["threads"], progress=reading)
     target = recipe.trials if trials is None else trials

@@ -15,6 +15,7 @@ from cellwright.api.inputs import (
 from cellwright.api.progress import chosen
 from cellwright.api.results import Evaluation, TrainedRun
 from cellwright.api.watching import Watcher, say_differences
+from cellwright.base.cores import check_at_once
 from cellwright.base.errors import UserError
 from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
@@ -81,6 +82,8 @@ def train(
     elif cell is None:
         raise UserError("a cell is missing, or a run to resume")
     else:
+        if threads is not None:
+            check_at_once("threads", threads)
         with threads_for(threads):
             run = _fresh(
                 as_cell(cell), task, recipe, overrides(settings, epochs=epochs), seed, name,

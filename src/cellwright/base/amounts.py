@@ -38,7 +38,9 @@ def clock(seconds: float | None) -> str:
 def memory(size: int) -> str:
     """An amount of memory, for people.
 
-    >>> memory(341_618_688), memory(1_500_000_000)
-    ('342 MB', '1.5 GB')
+    >>> memory(341_618_688), memory(1_500_000_000), memory(96 * 10**12)
+    ('342 MB', '1.5 GB', '96.0 TB')
     """
-    return f"{size / 1e6:,.0f} MB" if size < 1e9 else f"{size / 1e9:,.1f} GB"
+    if size < 1e9:
+        return f"{size / 1e6:,.0f} MB"
+    return f"{size / 1e9:,.1f} GB" if size < 1e12 else f"{size / 1e12:,.1f} TB"

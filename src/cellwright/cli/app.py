@@ -69,5 +69,7 @@ def _root(
 
 
 def main() -> None:
-    """The entry point of the `cellwright` command."""
-    app(prog_name="cellwright")
+    """The command of an installation that is older than these sources."""
+    from cellwright.__main__ import main
+
+    main()

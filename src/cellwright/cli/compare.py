@@ -66,7 +66,7 @@ def run(
     data: Data = None,
     settings: Settings = None,
     seeds: Annotated[
-        int, typer.Option(metavar="K", min=1, help="How often each cell is trained.")
+        int, typer.Option(metavar="K", min=1, max=10_000, help="How often each cell is trained.")
     ] = 3,
     random_seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Decides which random cells are drawn.")
@@ -92,6 +92,7 @@ def run(
         typer.Option(
             metavar="SECONDS",
             min=0.001,
+            max=1e9,
             help="The most that an attempt at a training may take.",
             rich_help_panel=_WHERE,
         ),
@@ -101,6 +102,7 @@ def run(
         typer.Option(
             metavar="GB",
             min=0.001,
+            max=1e6,
             help="The most memory that a training may hold.",
             rich_help_panel=_WHERE,
         ),

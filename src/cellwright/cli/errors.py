@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NoReturn
 
 from cellwright.base.errors import UserError
+from cellwright.base.memory import is_shortage, shortage
+from cellwright.base.signals import interruptible
 from cellwright.cli.help import Group
 from cellwright.cli.output import printable, stderr
 
@@ -35,32 +38,61 @@ class RootGroup(Group):
     ) -> Any:
         """Parse the arguments, run the command and exit."""
         _make_streams_safe()
-        try:
-            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
-            sys.stdout.flush()
-        except BrokenPipeError:
-            _leave_quietly()
-        except (UserError, OSError, UnicodeError, MemoryError) as error:
-            _fail(describe(error), FAILED, details(error))
-        except Exception as error:
-            # click's exceptions come from click or from the copy inside typer, by version.
-            if not hasattr(error, "format_message"):
-                raise
-            _fail_usage(error)
+        with interruptible() as heard:
+            try:
+                code = super().main(
+                    args, prog_name, complete_var, False, windows_expand_args, **extra
+                )
+                sys.stdout.flush()
+            except BaseException as error:
+                heard.over = True  # nothing is left but to say so
+                if heard.signal is not None and not isinstance(error, SystemExit):
+                    _fail("interrupted", 128 + heard.signal)
+                _fail_with(error)
         sys.exit(code if isinstance(code, int) else 0)
 
+    def make_context(self, *arguments: Any, **extra: Any) -> Any:
+        """Parse the arguments; Ctrl-C is met here, and below, because what becomes of it above
+        differs by version."""
+        with _interruption():
+            return super().make_context(*arguments, **extra)
+
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; here, because what becomes of Ctrl-C above differs by version."""
-        try:
+        """Run the command."""
+        with _interruption():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            _fail("interrupted", INTERRUPTED)
+
+
+class _Interrupted(Exception):  # noqa: N818
+    """Ctrl-C, in a form that click hands on."""
+
+
+@contextlib.contextmanager
+def _interruption() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _Interrupted from None
+
+
+def _fail_with(error: BaseException) -> NoReturn:
+    """Say in a line what went wrong; what nobody expected is raised."""
+    if isinstance(error, BrokenPipeError):
+        _leave_quietly()
+    if isinstance(error, UserError | OSError | UnicodeError):
+        _fail(describe(error), FAILED, details(error))
+    if is_shortage(error):
+        _fail(shortage(error), FAILED)
+    if isinstance(error, _Interrupted | KeyboardInterrupt):
+        _fail("interrupted", INTERRUPTED)
+    # click's exceptions come from click or from the copy inside typer, by version.
+    if not hasattr(error, "format_message"):
+        raise error
+    _fail_usage(error)
 
 
 def describe(error: BaseException) -> str:
     """One line for people: where, then what."""
-    if isinstance(error, MemoryError):
-        return "not enough memory"
     if isinstance(error, OSError) and error.strerror:
         reason = error.strerror[0].lower() + error.strerror[1:]
         where = error.filename2 or error.filename

@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from cellwright.base.errors import FileError, refused
+from cellwright.base.errors import FileError, refused, shown
 from cellwright.base.files import make_inside, write_whole
 from cellwright.base.json_values import dumps, loads
+from cellwright.base.memory import NotEnoughMemoryError
 from cellwright.base.progress import Progress
 from cellwright.base.regular_files import read_regular
 from cellwright.compare.contenders import Contender, told_apart
@@ -28,9 +30,13 @@ from cellwright.runs.recipes import Recipe, opened, recipe_from_json
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.registry import open_task
 from cellwright.tasks.task import Task
+from cellwright.training.size import check_size
 
 FORMAT, EARLIER = "cellwright-comparison/2", "cellwright-comparison/1"
 FILE, CELLS, RUNS = "comparison.json", "cells", "runs"
+
+MOST_SEEDS = 10_000
+"""How often a cell may be trained."""
 
 
 @dataclass(frozen=True)
@@ -122,8 +128,8 @@ def make_plan(
         RunError: two cells are the same, or the folder is of another comparison.
         DataError: the data is not there.
     """
-    if seeds < 1:
-        raise RunError(f"a comparison needs one seed at least, not {seeds}")
+    if not 1 <= seeds <= MOST_SEEDS:
+        raise RunError(f"a comparison has from 1 to {MOST_SEEDS:,} seeds, not {shown(seeds)}")
     if threads < 1:
         raise RunError(f"a training needs one thread at least, not {threads}")
     recipe = opened(recipe).on(data)
@@ -131,6 +137,7 @@ def make_plan(
     _check_place(folder)
     task = open_task(recipe.task, progress)
     _check_data(task, recipe)
+    _check_sizes(cells, task, recipe)
     plan = Plan(
         folder,
         recipe,
@@ -165,6 +172,17 @@ def _check_data(task: Task[Any], recipe: Recipe) -> None:
     task.batches("train", recipe.training.batch, 0, 0)
     for part in ("valid", "test"):
         task.ordered(part, recipe.training.evaluation_batch)
+
+
+def _check_sizes(contenders: Sequence[Contender], task: Task[Any], recipe: Recipe) -> None:
+    """Say so here if a cell cannot be trained on this machine, and not after others were."""
+    batch = task.batches("train", recipe.training.batch, 0, 0)[0]
+    for one in contenders:
+        try:
+            model = partial(task.model, one.cell, recipe.model)
+            check_size(model, batch, recipe.training, "training")
+        except NotEnoughMemoryError as error:
+            raise NotEnoughMemoryError(f"{one.label}: {error}") from None
 
 
 def _check_same(before: Plan, now: Plan) -> None:

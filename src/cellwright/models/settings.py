@@ -6,12 +6,12 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from cellwright.base.bounds import Count, NotNegative, Positive, up_to
+
 Rate = Annotated[float, Field(ge=0, lt=1)]
 """The probability that something is dropped."""
 
-Size = Annotated[int, Field(ge=1)]
-
-Strength = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Strength = NotNegative
 """The weight of a penalty in the loss."""
 
 
@@ -28,7 +28,7 @@ class OneLayerSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["one-layer"] = Field("one-layer", description="one recurrent layer")
-    hidden: Size = Field(850, description="width of the hidden state and of the embeddings")
+    hidden: Count = Field(850, description="width of the hidden state and of the embeddings")
     dropout_output: Rate = Field(
         0.75, description="on the layer's output, one mask for all time steps"
     )
@@ -54,9 +54,7 @@ class OneLayerSettings(BaseModel):
         description="temporal activation regularisation: penalty on the squared change of the "
         "output from step to step",
     )
-    init_range: Annotated[float, Field(gt=0, allow_inf_nan=False)] = Field(
-        0.04, description="the cell's weights start uniform in ± this"
-    )
+    init_range: Positive = Field(0.04, description="the cell's weights start uniform in ± this")
 
 
 class AwdSettings(BaseModel):
@@ -68,9 +66,9 @@ class AwdSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["awd"] = Field("awd", description="a stack of recurrent layers")
-    embedding: Size = Field(400, description="width of the embeddings and of the last layer")
-    hidden: Size = Field(600, description="width of the other layers")
-    layers: Size = Field(3, description="number of recurrent layers")
+    embedding: Count = Field(400, description="width of the embeddings and of the last layer")
+    hidden: Count = Field(600, description="width of the other layers")
+    layers: Annotated[Count, up_to(1000)] = Field(3, description="number of recurrent layers")
     dropout_output: Rate = Field(
         0.1, description="on the last layer's output, one mask for all time steps"
     )

@@ -28,6 +28,7 @@ from typing import Any, ClassVar, TypeVar, overload
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, create_model
 from typing_extensions import Self
 
+from cellwright.base.bounds import KEPT
 from cellwright.base.errors import shown
 from cellwright.base.paths import from_anywhere
 from cellwright.data import KNOWN
@@ -55,11 +56,6 @@ DEFAULT_TASK = "language"
 
 _OWN = ("name", "description", "extends")
 """What a recipe does not take over from the one that it extends."""
-
-
-NEW = "new"
-"""The context in which a recipe is validated that was just read from its file, and not from work
-that was begun with it."""
 
 
 class LooseSettings(BaseModel):
@@ -145,7 +141,7 @@ class _Draft:
             if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
                 tables.setdefault(key, {})
         try:
-            return kind.model_validate({"name": name, **tables}, strict=True, context=NEW)
+            return kind.model_validate({"name": name, **tables}, strict=True)
         except ValidationError as error:
             raise RecipeError(explain(error, kind, tables, self.origins, whole)) from None
 
@@ -192,7 +188,7 @@ def recipe_from_json(kind: type[AnyRecipe], values: Any) -> AnyRecipe:
     name = task.get("kind") if isinstance(task, dict) else None
     if isinstance(name, str) and is_built_in(name):
         kind = for_task(kind, task_kind(name))
-    found: AnyRecipe = kind.model_validate(values)
+    found: AnyRecipe = kind.model_validate(values, context=KEPT)
     return found
 
 
@@ -208,7 +204,7 @@ def opened(recipe: AnyRecipe) -> AnyRecipe:
         return recipe
     found = for_task(type(recipe), kind)
     try:
-        checked: AnyRecipe = found.model_validate(recipe.model_dump())
+        checked: AnyRecipe = found.model_validate(recipe.model_dump(), context=KEPT)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))

@@ -30,6 +30,7 @@ from torch import Tensor
 from cellwright.base.errors import FileError
 from cellwright.base.files import closed, move, remove, sweep
 from cellwright.base.locks import training_lock
+from cellwright.base.memory import memory_shortage
 from cellwright.base.signals import stop_requests
 from cellwright.base.threads import threads_for
 from cellwright.runs.checkpoints import load_state, save_checkpoint
@@ -133,6 +134,7 @@ def train(
         Stopped: Ctrl-C was pressed, or the process was asked to end; the folder has everything.
         RunError: the run has ended before, another process trains in the folder, a file in it is
             damaged or cannot be written. A checkpoint that was there is intact.
+        NotEnoughMemoryError: a step takes more memory than there is.
     """
     return work_in(
         folder,
@@ -178,6 +180,7 @@ def work_in(
         sweep(folder.path)
         stack.enter_context(threads_for(folder.info.threads))
         stop = stack.enter_context(stop_requests())
+        stack.enter_context(memory_shortage())
         try:
             folder.set_status("running")
             keeper = stack.enter_context(_keeper(folder, work, position, events))

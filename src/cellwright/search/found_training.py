@@ -7,8 +7,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, ValidationInfo
 
+from cellwright.base.bounds import KEPT
 from cellwright.runs.errors import RecipeError
-from cellwright.runs.recipes import NEW, Recipe, load_recipe
+from cellwright.runs.recipes import Recipe, load_recipe
 from cellwright.tasks.settings import TaskSettings
 
 
@@ -17,7 +18,7 @@ def _is_there(name: str, info: ValidationInfo) -> str:
 
     A search that was begun is still read once its training's file is gone.
     """
-    if info.context == NEW:
+    if info.context != KEPT:
         load_recipe(name)
     return name
 

@@ -30,6 +30,15 @@ def check_count(
     return value
 
 
+def check_number(owner: str, setting: str, value: Any, least: float, most: float) -> float:
+    """`value`, if it is a number from `least` to `most`."""
+    if not isinstance(value, int | float) or isinstance(value, bool) or not least <= value <= most:
+        raise SettingError(
+            f"{owner}: {setting} must be from {least:g} to {most:g}, not {shown(value)}"
+        )
+    return value
+
+
 def check_words(owner: str, setting: str, value: Any, known: Sequence[str]) -> tuple[str, ...]:
     """`value` as a tuple, if it is a list of some of the `known` words, none of them twice."""
     if isinstance(value, str) or not isinstance(value, Iterable):

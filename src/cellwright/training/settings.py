@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive, up_to
+
+Loss = Annotated[float, Field(gt=0), up_to(1e38)]
+"""A loss, as far as single precision has any."""
 
 
 class TrainingSettings(BaseModel):
@@ -13,22 +18,22 @@ class TrainingSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     optimizer: Literal["sgd", "adam"] = Field("sgd", description="plain SGD, or Adam")
-    learning_rate: float = Field(20.0, gt=0, description="at the start, for a full batch")
-    weight_decay: float = Field(8e-7, ge=0, description="L2 penalty on all weights")
-    clip: float | None = Field(0.25, gt=0, description="largest norm of the gradient")
-    epochs: int = Field(3600, ge=1, description="how often the training data is read")
-    batch: int = Field(64, ge=1, description="texts, or sentences, that are read side by side")
-    evaluation_batch: int = Field(10, ge=1, description="the same while measuring")
+    learning_rate: Positive = Field(20.0, description="at the start, for a full batch")
+    weight_decay: NotNegative = Field(8e-7, description="L2 penalty on all weights")
+    clip: Positive | None = Field(0.25, description="largest norm of the gradient")
+    epochs: Count = Field(3600, description="how often the training data is read")
+    batch: Count = Field(64, description="texts, or sentences, that are read side by side")
+    evaluation_batch: Count = Field(10, description="the same while measuring")
     decay: float = Field(1.0, gt=0, le=1, description="of the learning rate, at each later epoch")
-    decay_after: int = Field(0, ge=0, description="epochs before that decay starts")
-    average_after: int | None = Field(
-        5, ge=1, description="epochs without progress until weights are averaged; none: never"
+    decay_after: CountFromZero = Field(0, description="epochs before that decay starts")
+    average_after: Count | None = Field(
+        5, description="epochs without progress until weights are averaged; none: never"
     )
-    patience: int | None = Field(
-        None, ge=1, description="epochs without a new best until training stops; none: never"
+    patience: Count | None = Field(
+        None, description="epochs without a new best until training stops; none: never"
     )
-    explode_above: float = Field(
-        20.0, gt=0, description="mean loss of a batch at which a run counts as exploded"
+    explode_above: Loss = Field(
+        20.0, description="mean loss of a batch at which a run counts as exploded"
     )
 
     def rate(self, epoch: int) -> float:

@@ -23,6 +23,7 @@ from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.results import EpochDone, EpochRecord, Result, StepDone, best_of
 from cellwright.training.settings import TrainingSettings
+from cellwright.training.size import check_size
 from cellwright.training.snapshots import (
     Parts,
     carried_tensors,
@@ -57,13 +58,16 @@ class Training(Loop[StepDone, EpochDone]):
         self.task, self.settings = task, settings
         self._valid = task.ordered("valid", settings.evaluation_batch)
         self._test = task.ordered("test", settings.evaluation_batch)
+        self._batches = task.batches("train", settings.batch, seed, 0)
+        check_size(
+            lambda: task.model(cell, model, backend=backend), self._batches[0], settings, "training"
+        )
         with seeded(seed, "weights"):
             self.model = task.model(cell, model, backend=backend)
         self._weights = list(self.model.parameters())
         self._optimizer = make_optimizer(self._weights, settings)
         self._average: Average | None = None
         self._curve: list[EpochRecord] = []
-        self._batches = task.batches("train", settings.batch, seed, 0)
         self._begin_epoch()
 
     def _begin_epoch(self) -> None:

@@ -14,6 +14,7 @@ import pytest
 import torch
 from dying import Ends
 
+from cellwright.base.memory import NotEnoughMemoryError
 from cellwright.cell import Cell
 from cellwright.report.search_pictures import draw_search
 from cellwright.runs.errors import RecipeError, RunError, Stopped
@@ -218,6 +219,16 @@ def test_a_training_that_cannot_be_is_told_before_the_search(text: Path, tmp_pat
     with pytest.raises(RecipeError, match="unknown recipe 'labtop'"):  # it is the next command
         made(text, tmp_path / "one", [0], "training=labtop")
     made(text, tmp_path / "one", [0], f"training={other}")  # which needs no short training
+
+
+@pytest.mark.parametrize("name", ["ess-laptop", "enas-ptb-laptop"])
+def test_a_search_that_is_too_large_is_refused_before_its_folder(
+    text: Path, tmp_path: Path, name: str
+) -> None:
+    large = load_search_recipe(name, ["search.nodes=2", "search.batch=8", "model.hidden=1000000"])
+    with pytest.raises(NotEnoughMemoryError, match=r"or fewer search\.nodes"):
+        SearchFolder.create(large, [0], data=str(text), path=tmp_path / "large")
+    assert not (tmp_path / "large").exists()
 
 
 def test_what_is_found_is_trained_on_the_data_of_the_search(text: Path, tmp_path: Path) -> None:

@@ -302,6 +302,7 @@ def test_workers_end_when_their_driver_is_killed():
         (lambda: LocalProcesses(0), "the number of workers must be a whole number from 1 on"),
         (lambda: LocalProcesses(1, threads=0), "the number of threads must be"),
         (lambda: Limits(seconds=0), "the limit of seconds must be more than 0"),
+        (lambda: Limits(seconds=float("inf")), "the limit of seconds must be more than 0"),
         (lambda: Limits(memory=-1), "the limit of memory must be more than 0"),
         (lambda: Call("no function"), "is named as package.module:function, not 'no function'"),
         (lambda: Call("__main__:f"), "move it into a module of its own"),
@@ -332,7 +333,7 @@ def test_a_worker_starts_without_what_takes_long_to_import():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     others, ours = map(ast.literal_eval, done.stdout.splitlines())
     assert not others & {"torch", "numpy", "pydantic", "sqlalchemy", "ray"}
-    assert ours == {"base", "cell", "trials"}  # the package itself exports cells
+    assert ours == {"base", "trials"}
 
 
 # -- what lies in the working directory --------------------------------------------------

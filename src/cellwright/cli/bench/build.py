@@ -46,7 +46,9 @@ def run(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Default: CORPUS.bench, here."),
     ] = None,
-    cells: Annotated[int, typer.Option(metavar="N", min=1, help="How many cells.")] = 60,
+    cells: Annotated[
+        int, typer.Option(metavar="N", min=1, max=1_000_000, help="How many cells.")
+    ] = 60,
     seeds: Annotated[
         int,
         typer.Option(
@@ -128,11 +130,12 @@ def run(
     from cellwright.bench import BenchError, save
     from cellwright.bench.building import build, collect
     from cellwright.runs.recipes import load_recipe
-    from cellwright.trials.executors.choosing import executor_by_name
+    from cellwright.trials.executors.choosing import check_choice, executor_by_name
     from cellwright.trials.store import open_store
     from cellwright.trials.store.patience import Patience
     from cellwright.trials.study import StudyStopped
 
+    check_choice(executor, workers=workers, threads=threads, address=address)
     how = load_recipe(recipe, settings or [])
     how = how.on(data)
     target = output or Path(file_stem(Path(how.task.data).name, "my") + ".bench")

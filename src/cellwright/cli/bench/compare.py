@@ -134,11 +134,13 @@ def _compare(
 
     from rich import progress
 
+    from cellwright.base.cores import check_at_once, cores
     from cellwright.bench.compare.preparing import prepare
     from cellwright.bench.compare.scheduling import compare
-    from cellwright.trials.executors.executor import cores
 
     console = stderr()
+    if workers is not None:
+        check_at_once("workers", workers)
     table, entries, left_out = prepare(file, method, output, single_run=not all_runs)
     for label, why in left_out.items():
         console.print(printable(f"{label}: left out; {why}"), style="yellow", soft_wrap=True)

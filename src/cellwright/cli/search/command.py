@@ -112,7 +112,11 @@ def run(
     trials: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=1, help="Trials in all. Default: the recipe's.", rich_help_panel=_STUDY
+            metavar="N",
+            min=1,
+            max=10**9,
+            help="Trials in all. Default: the recipe's.",
+            rich_help_panel=_STUDY,
         ),
     ] = None,
     baseline: Annotated[

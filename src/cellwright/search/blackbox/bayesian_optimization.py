@@ -13,7 +13,7 @@ from cellwright.base.optional import require
 from cellwright.search.blackbox.ask_tell import Method
 from cellwright.spaces import Pool
 from cellwright.spaces.pool import Features
-from cellwright.spaces.settings import SettingError, check_count
+from cellwright.spaces.settings import SettingError, check_count, check_number
 from cellwright.trials.outcome import OK
 from cellwright.trials.trial import Trial
 
@@ -69,8 +69,7 @@ class BayesianOptimization(Method):
         super().__post_init__()
         for setting in ("initial", "batch", "regressors", "trees", "depth"):
             check_count(self.title, setting, getattr(self, setting), 1, 10**6)
-        if isinstance(self.beta, bool) or not isinstance(self.beta, int | float) or self.beta < 0:
-            raise SettingError(f"{self.title}: beta must be 0 or more, not {shown(self.beta)}")
+        check_number(self.title, "beta", self.beta, 0, 1e6)
         self._pool = require_features(self.title, self.space)
         self._xgboost = require("xgboost", f"the {self.title}")
 

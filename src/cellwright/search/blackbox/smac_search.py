@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cellwright.base.errors import shown
 from cellwright.base.optional import require
 from cellwright.search.blackbox.ask_tell import SequentialMethod
 from cellwright.search.blackbox.bayesian_optimization import Places, require_features
 from cellwright.spaces import Pool
 from cellwright.spaces.pool import Features
-from cellwright.spaces.settings import SettingError, check_count
+from cellwright.spaces.settings import check_count, check_number
 from cellwright.trials.trial import Trial
 
 
@@ -51,11 +50,7 @@ class SmacSearch(SequentialMethod):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_count(self.title, "initial", self.initial, 1, 10**6)
-        share = self.random_share
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise SettingError(
-                f"{self.title}: random_share must be from 0 to 1, not {shown(share)}"
-            )
+        check_number(self.title, "random_share", self.random_share, 0, 1)
         self._pool = require_features(self.title, self.space)
         self._smac = require("smac", f"the {self.title}")
         self._prepare()

@@ -7,15 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
+from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
 from cellwright.base.errors import shown
 from cellwright.cell.listings import DartsListing
 from cellwright.cell.listings.darts import OPERATIONS
 from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
-from cellwright.models.settings import Rate, Size
+from cellwright.models.settings import Rate
 from cellwright.training.settings import TrainingSettings
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-NotNegative = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def as_tuple(value: Any) -> Any:
@@ -58,8 +56,8 @@ class DifferentiableSettings(TrainingSettings):
     )
 
     # -- the space
-    nodes: Size = Field(8, description="nodes inside the cell")
-    m: Size = Field(3, description="steps that the gates between cells look back (ess)")
+    nodes: Count = Field(8, description="nodes inside the cell")
+    m: Count = Field(3, description="steps that the gates between cells look back (ess)")
     operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         OPERATIONS, min_length=1, description="what an edge may do"
     )
@@ -78,27 +76,27 @@ class DifferentiableSettings(TrainingSettings):
     softmax: Literal["pair", "node"] = Field(
         "pair", description="over the operations between two nodes, or all edges into a node"
     )
-    top_edges: Annotated[int, Field(ge=1)] | None = Field(
+    top_edges: Count | None = Field(
         1, description="edges that each node of the cell keeps (n in i-darts); none: all"
     )
     drop_unlinks: bool = Field(False, description="the operation none may win, and unlinks nodes")
 
     # -- rounds
-    epochs: int = Field(50, ge=1, description="most epochs in all")
-    rounds: Annotated[int, Field(ge=1)] | None = Field(
+    epochs: Count = Field(50, description="most epochs in all")
+    rounds: Count | None = Field(
         None, description="most rounds, in each of which every group learns; none: any"
     )
-    phase_epochs: int = Field(1, ge=1, description="most epochs that a group learns in a round")
-    warmup_epochs: int = Field(
-        0, ge=0, description="first epochs, in which only the weights learn; no part of a round"
+    phase_epochs: Count = Field(1, description="most epochs that a group learns in a round")
+    warmup_epochs: CountFromZero = Field(
+        0, description="first epochs, in which only the weights learn; no part of a round"
     )
     fixed: Literal["theta", "choice"] = Field(
         "theta",
         description="while one group learns, the other keeps its edge weights (ESS Figure 4), or "
         "is the cell that they choose, which is cheaper",
     )
-    patience: int | None = Field(
-        None, ge=1, description="rounds with the same cell after which the search ends; none: any"
+    patience: Count | None = Field(
+        None, description="rounds with the same cell after which the search ends; none: any"
     )
     settled: Positive | None = Field(
         None,
@@ -123,8 +121,8 @@ class DifferentiableSettings(TrainingSettings):
     )
 
     # -- how the weights learn, where that differs from a training
-    weight_decay: float = Field(5e-7, ge=0, description="L2 penalty on all weights")
-    batch: int = Field(256, ge=1, description="texts, or sentences, that are read side by side")
+    weight_decay: NotNegative = Field(5e-7, description="L2 penalty on all weights")
+    batch: Count = Field(256, description="texts, or sentences, that are read side by side")
     average_after: None = Field(None, description="a search does not average weights")
 
     @model_validator(mode="before")

@@ -43,7 +43,7 @@ from cellwright.runs.folder import RunFolder
 from cellwright.runs.info import WorkInfo, describe_data
 from cellwright.runs.recipes import opened, recipe_from_json, recipe_to_toml
 from cellwright.runs.work_folder import RESULT, WorkFolder
-from cellwright.search.one_shot.kinds import Found
+from cellwright.search.one_shot.kinds import Found, check_search_size
 from cellwright.search.one_shot.recipes import SearchRecipe
 from cellwright.tasks.registry import open_task
 
@@ -146,6 +146,7 @@ class SearchFolder(WorkFolder[SearchInfo]):
         if len(seeds) > 1:
             recipe.short_training()  # what is wrong with it is said now, not after the search
         task = open_task(recipe.task, progress)
+        check_search_size(recipe, task, seeds[0])
         info = SearchInfo(
             metric=task.metric,
             data=describe_data(task, recipe.task),

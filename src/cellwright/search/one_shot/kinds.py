@@ -10,11 +10,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from cellwright.cell import Cell
+from cellwright.engine import WeightBank
+from cellwright.models.cell_model import CellModel
 from cellwright.runs.runner import AnyEvent, Work
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.recipes import SearchRecipe
 from cellwright.tasks.task import Task
 from cellwright.training.results import StepDone
+from cellwright.training.size import check_size
 
 
 class Epoch(AnyEvent, Protocol):
@@ -65,6 +68,27 @@ class Found(Protocol):
 
 
 Search = Work[StepDone | Epoch, Found]
+
+
+def check_search_size(recipe: SearchRecipe, task: Task[Any], seed: int) -> None:
+    """Say so if a search cannot be done on this machine, before anything of it is made.
+
+    Raises:
+        NotEnoughMemoryError: it takes more memory than there is.
+    """
+    from cellwright.search.gradient.stages import searched_supernet
+    from cellwright.search.sharing.children import Children
+
+    settings = recipe.search
+
+    def model() -> CellModel[Any]:
+        if isinstance(settings, DifferentiableSettings):
+            cell = searched_supernet(settings).cell
+            return task.model(cell, recipe.model, bank=WeightBank())
+        return Children(task, recipe.model, settings.space(), "auto", norm=settings.norm).model
+
+    batch = task.batches("train", settings.batch, seed, 0)[0]
+    check_size(model, batch, settings, "search")
 
 
 def make_search(recipe: SearchRecipe, task: Task[Any], seed: int, backend: str = "auto") -> Search:

@@ -23,6 +23,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
+from cellwright.base.bounds import Count
 from cellwright.runs.recipes import (
     BaseRecipe,
     LooseSettings,
@@ -54,8 +55,8 @@ class SearchRecipe(BaseRecipe):
     folder: ClassVar[str] = "search"
 
     training: TrainingName = Field("laptop", description="the recipe to train a found cell with")
-    selection_epochs: int = Field(
-        10, ge=1, description="epochs of that training by which the best of several seeds is chosen"
+    selection_epochs: Count = Field(
+        10, description="epochs of that training by which the best of several seeds is chosen"
     )
     model: SerializeAsAny[LooseSettings]
     search: SearchSettings = DifferentiableSettings.model_validate({})

@@ -11,9 +11,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
 from cellwright.cell.listings.enas import OPERATIONS
-from cellwright.models.settings import Rate, Size
-from cellwright.search.gradient.settings import NotNegative, Positive, as_tuple
+from cellwright.models.settings import Rate
+from cellwright.search.gradient.settings import as_tuple
 from cellwright.spaces.enas import Enas
 from cellwright.training.settings import TrainingSettings
 
@@ -36,7 +37,7 @@ class SharingSettings(TrainingSettings):
     kind: Literal["enas", "random-sharing"] = Field("enas", description="which method")
 
     # -- the space
-    nodes: Size = Field(
+    nodes: Count = Field(
         12, description="nodes of the cell, node 0 over x and h included; 6 for sentence pairs"
     )
     operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
@@ -45,14 +46,14 @@ class SharingSettings(TrainingSettings):
     norm: bool = Field(True, description="the cells' new state is normalised while searching")
 
     # -- the controller (enas)
-    controller_steps: int = Field(
-        2000, ge=0, description="steps of the controller after each epoch of the weights"
+    controller_steps: CountFromZero = Field(
+        2000, description="steps of the controller after each epoch of the weights"
     )
-    controller_samples: Size = Field(
+    controller_samples: Count = Field(
         1, description="cells that a step of the controller samples, all read one minibatch"
     )
     controller_rate: Positive = Field(3.5e-4, description="Adam's rate for the controller")
-    controller_units: Size = Field(100, description="width of the controller's LSTM")
+    controller_units: Count = Field(100, description="width of the controller's LSTM")
     controller_range: Positive = Field(
         0.1, description="the controller's weights start uniform in ± this"
     )
@@ -69,21 +70,21 @@ class SharingSettings(TrainingSettings):
     baseline_decay: Rate = Field(0.99, description="of the moving average of rewards")
 
     # -- how the weights learn, where that differs from a training
-    weight_decay: float = Field(1e-7, ge=0, description="L2 penalty on the weights of the child")
-    epochs: int = Field(150, ge=1, description="how often the training data is read")
+    weight_decay: NotNegative = Field(1e-7, description="L2 penalty on the weights of the child")
+    epochs: Count = Field(150, description="how often the training data is read")
     decay: float = Field(0.96, gt=0, le=1, description="of the learning rate, at each later epoch")
-    decay_after: int = Field(15, ge=0, description="epochs before that decay starts")
+    decay_after: CountFromZero = Field(15, description="epochs before that decay starts")
     average_after: None = Field(None, description="a search does not average weights")
-    diverged_in_a_row: Size = Field(
+    diverged_in_a_row: Count = Field(
         20, description="minibatches whose sampled cells diverge until the search gives up"
     )
 
     # -- what is chosen in the end
-    candidates: Size = Field(10, description="different cells that are sampled in the end")
-    finalists: Size = Field(
+    candidates: Count = Field(10, description="different cells that are sampled in the end")
+    finalists: Count = Field(
         10, description="candidates that are measured on all of the validation data; the best wins"
     )
-    screening: Size = Field(
+    screening: Count = Field(
         2, description="validation minibatches that choose the finalists, if not all are"
     )
 

@@ -31,16 +31,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator, model_validator
 
+from cellwright.base.bounds import Count, CountFromZero, Positive, up_to
 from cellwright.base.errors import UserError
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
 from cellwright.search.blackbox.methods import check_settings, method_kind
 from cellwright.search.found_training import TrainingName, training_recipe
 from cellwright.spaces import Space, space
+from cellwright.trials.study.driver import MOST_TRIALS
+
+Items = Annotated[int, Field(ge=1), up_to(10**12)]
+"""How much of the data."""
 
 NEEDS_POOL = ("bayesian-optimization", "smac")
 """The methods that choose among cells with features."""
@@ -102,8 +107,8 @@ class MethodSettings(_Kind):
 class PoolSettings(_Table):
     """Cells of the space, drawn once, with graph2vec features, that the method chooses among."""
 
-    cells: int = Field(1000, ge=1, description="how many different ones are drawn")
-    dimensions: int = Field(10, ge=1, description="of the features")
+    cells: Count = Field(1000, description="how many different ones are drawn")
+    dimensions: Annotated[Count, up_to(1000)] = Field(10, description="of the features")
 
 
 class ChildSettings(_Table):
@@ -125,9 +130,9 @@ class ChildSettings(_Table):
 class TextSettings(_Table):
     """How much of the data a trial reads, from the beginning of each part; none: all of it."""
 
-    train: int | None = Field(None, ge=1, description="items of the training data, such as words")
-    valid: int | None = Field(None, ge=1, description="items of the validation data, such as words")
-    test: int | None = Field(None, ge=1, description="items of the test data, such as words")
+    train: Items | None = Field(None, description="items of the training data, such as words")
+    valid: Items | None = Field(None, description="items of the validation data, such as words")
+    test: Items | None = Field(None, description="items of the test data, such as words")
 
     def limits(self) -> dict[str, int] | None:
         """The parts that are not read whole."""
@@ -137,15 +142,17 @@ class TextSettings(_Table):
 class LimitSettings(_Table):
     """What a trial may take; none: no limit."""
 
-    seconds: float | None = Field(None, gt=0, description="of the wall clock")
-    gigabytes: float | None = Field(None, gt=0, description="of memory")
+    seconds: Annotated[float, Field(gt=0), up_to(1e9)] | None = Field(
+        None, description="of the wall clock"
+    )
+    gigabytes: Positive | None = Field(None, description="of memory")
 
 
 class RetrySettings(_Table):
     """How often a trial may come to nothing before it has failed."""
 
-    failures: int = Field(2, ge=0, description="crashes, errors and limits that were passed")
-    losses: int = Field(10, ge=0, description="machines and drivers that vanished")
+    failures: CountFromZero = Field(2, description="crashes, errors and limits that were passed")
+    losses: CountFromZero = Field(10, description="machines and drivers that vanished")
 
 
 class StudyRecipe(BaseRecipe):
@@ -156,16 +163,16 @@ class StudyRecipe(BaseRecipe):
     training: TrainingName = Field(
         "laptop", description="the recipe to train with, children and what is found"
     )
-    trials: int = Field(ge=1, description="how many in all")
+    trials: Annotated[int, Field(ge=1), up_to(MOST_TRIALS)] = Field(description="how many in all")
     value: Literal["best", "last"] = Field(
         "best", description="which epoch's validation loss is a trial's value"
     )
-    threads: int = Field(1, ge=1, description="that each trial computes with")
-    window: int | None = Field(
-        None, ge=1, description="tell outcomes in order, so many trials open; none: as they come"
+    threads: Annotated[Count, up_to(1000)] = Field(1, description="that each trial computes with")
+    window: Count | None = Field(
+        None, description="tell outcomes in order, so many trials open; none: as they come"
     )
-    give_up_after: int | None = Field(
-        20, ge=1, description="failed trials in a row that end the study; none: never"
+    give_up_after: Count | None = Field(
+        20, description="failed trials in a row that end the study; none: never"
     )
     baseline: Literal["epochs", "seconds"] = Field(
         "epochs", description="what a random search beside it spends as much of"

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from cellwright.base.bounds import Count, NotNegative
 from cellwright.tasks.settings import TaskSettings
 
 
@@ -18,7 +19,7 @@ class LanguageSettings(TaskSettings):
     data: str = Field(
         "builtin", min_length=1, description="a corpus by name, or a folder with its text"
     )
-    bptt: int = Field(35, ge=1, description="words in a segment, through which gradients flow")
-    bptt_spread: float = Field(5.0, ge=0, description="standard deviation of that number")
-    bptt_shortest: int = Field(5, ge=1, description="no segment is shorter, but for the last")
+    bptt: Count = Field(35, description="words in a segment, through which gradients flow")
+    bptt_spread: NotNegative = Field(5.0, description="standard deviation of that number")
+    bptt_shortest: Count = Field(5, description="no segment is shorter, but for the last")
     bptt_halve: float = Field(0.05, ge=0, le=1, description="chance that a segment is half as long")

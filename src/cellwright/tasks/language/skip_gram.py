@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cellwright.base.optional import require
-from cellwright.data import EOS, Corpus
+from cellwright.data import EOS, Corpus, DataError
 from cellwright.tasks.language.similarity import WordVectors
 
 Watch = Callable[[int, int], None]
@@ -59,6 +59,8 @@ def skip_gram(
     counts = dict(zip(words, words.counts.tolist(), strict=True))
     ended = counts.pop(EOS)  # it ends a sentence, and is no word of one
     counts = {word: count for word, count in counts.items() if count}
+    if max(counts.values(), default=0) < settings.least:
+        raise DataError(f"SGNS: no word of {corpus.name} occurs {settings.least:,} times or more")
     model = word2vec.Word2Vec(
         vector_size=dimensions,
         sg=1,

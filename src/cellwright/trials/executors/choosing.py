@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from cellwright.base.cores import check_at_once, cores
 from cellwright.base.errors import did_you_mean, shown
-from cellwright.trials.executors.executor import Executor, ExecutorError, Limits, cores
+from cellwright.trials.executors.executor import Executor, ExecutorError, Limits
 from cellwright.trials.executors.in_process import InProcess
 from cellwright.trials.executors.local_processes import LocalProcesses
 from cellwright.trials.executors.ray_cluster import RayCluster
@@ -34,7 +35,7 @@ def executor_by_name(
     Raises:
         ExecutorError: there is none of that name, or it does not go with the other arguments.
     """
-    check_choice(name, workers=workers, address=address)
+    check_choice(name, workers=workers, threads=threads, address=address)
     if name == "in-process":
         return InProcess()
     if name == "ray":
@@ -48,6 +49,7 @@ def check_choice(
     name: str,
     *,
     workers: int | None = None,
+    threads: int = 1,
     limits: Limits = _NO_LIMITS,
     address: str | None = None,
 ) -> None:
@@ -61,6 +63,15 @@ def check_choice(
         raise ExecutorError(f"there is no executor {shown(name)}{hint}")
     if address is not None and name != "ray":
         raise ExecutorError(f"an address is for a Ray cluster, and trials run {name}")
+    if name != "ray" or address is None:  # a cluster is as large as it is
+        check_at_once("threads", threads)
+    if name == "ray" and address is None and threads > cores():
+        raise ExecutorError(
+            f"each trial wants {threads} cores for its threads, and a Ray cluster of this machine "
+            f"alone has {cores()}; so none would ever begin"
+        )
+    if name == "local" and workers is not None:
+        check_at_once("workers", workers)
     if name != "in-process":
         return
     if workers is not None and workers != 1:

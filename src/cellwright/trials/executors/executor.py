@@ -7,7 +7,7 @@ can go to any process on any machine, and nothing is ever unpickled.
 from __future__ import annotations
 
 import json
-import os
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -128,7 +128,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("seconds", "memory"):
             value = getattr(self, name)
-            if value is not None and not value > 0:
+            if value is not None and not 0 < value < math.inf:
                 raise ExecutorError(f"the limit of {name} must be more than 0, not {shown(value)}")
 
 
@@ -184,13 +184,6 @@ class Executor(ABC):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def cores() -> int:
-    """How many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def check_count(what: str, value: Any, least: int = 1) -> int:

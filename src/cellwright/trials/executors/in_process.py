@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import signal
-import threading
 from collections import deque
-from collections.abc import Iterator
 
+from cellwright.base.signals import interruptible
 from cellwright.trials.executors.executor import Ended, Executor, Job
 from cellwright.trials.executors.running import run_call
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class InProcess(Executor):
@@ -37,8 +32,8 @@ class InProcess(Executor):
         if not self._jobs:
             return []
         job = self._jobs.popleft()
-        try:
-            with _interruptible():
+        try:  # also where signals otherwise only leave a note
+            with interruptible():
                 return [Ended(job.key, **run_call(job.call))]
         except KeyboardInterrupt:
             return [Ended(job.key, "stopped", message="interrupted")]
@@ -48,18 +43,3 @@ class InProcess(Executor):
 
     def close(self) -> None:
         self.cancel()
-
-
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C and the signal TERM end the job, also where they otherwise only leave a note."""
-    before = {}
-    if threading.current_thread() is threading.main_thread():
-        for number in _SIGNALS:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                before[number] = signal.signal(number, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

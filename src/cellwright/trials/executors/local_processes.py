@@ -5,13 +5,13 @@ from __future__ import annotations
 import queue
 import threading
 
+from cellwright.base.cores import cores
 from cellwright.trials.executors.executor import (
     Ended,
     Executor,
     Job,
     Limits,
     check_count,
-    cores,
 )
 from cellwright.trials.executors.worker_process import WorkerProcess
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import UserError
-from cellwright.base.memory import peak_memory
+from cellwright.base.memory import is_shortage, peak_memory, shortage
 from cellwright.trials.executors.executor import Call
 
 
@@ -44,6 +44,8 @@ def set_threads(threads: int) -> None:
 
 def _described(error: BaseException) -> str:
     """The error in one line; then, unless it says all itself, where it happened."""
+    if is_shortage(error):
+        return shortage(error)
     name = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
     first = f"{name}{error}" if str(error) else type(error).__name__
     if isinstance(error, UserError):

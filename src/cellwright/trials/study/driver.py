@@ -18,6 +18,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from cellwright.base.errors import shown
 from cellwright.base.signals import StopRequest, stop_requests
 from cellwright.trials.executors import Call, Ended, Executor, Job
 from cellwright.trials.store import Overview, Retries, Store, Study, overview
@@ -40,6 +41,9 @@ from cellwright.trials.study.membership import Membership
 from cellwright.trials.study.opening import open_study
 from cellwright.trials.study.unwritten import Unwritten
 from cellwright.trials.task_label import TaskLabel
+
+MOST_TRIALS = 10**9
+"""The most trials that a study may have."""
 
 _POLL_SECONDS = 0.2
 """How often a driver looks for what others have done, and whether it shall stop."""
@@ -105,6 +109,8 @@ def run_study(
         StudyError: the study was begun with other settings, or too many trials failed in a row.
         StoreError: the store cannot be used, or was away for too long.
     """
+    if not 1 <= trials <= MOST_TRIALS:
+        raise StudyError(f"a study has from 1 to {MOST_TRIALS:,} trials, not {shown(trials)}")
     told = watch if watch is not None else _ignore
     with (
         stop_requests() as stop,
