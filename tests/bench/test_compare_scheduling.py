@@ -177,7 +177,8 @@ def test_the_report_and_its_tables(whole, tmp_path):
     summary = summarize(whole)
     files = write_report(whole, summary, tmp_path, command="cellwright …", pictures=False)
     assert [file.name for file in files] == [
-        "report.html", "summary.csv", "curves.csv", "regrets.csv", "tests.csv",
+        "report.html", "summary.csv", "curves.csv", "regrets.csv", "tests.csv", "summary.md",
+        "summary.tex",
     ]  # fmt: skip
     regrets = rows_of(tmp_path / "regrets.csv")
     assert len(regrets) == 9

@@ -194,7 +194,11 @@ def test_analyze(run, folder, made):
     assert outcome.code == 0
     assert "Figure 4" in outcome.out
     assert "spearman at epoch 4" in outcome.out
-    names = {f"{kind}.{end}" for kind in ("ranks", "measures") for end in ("csv", "svg", "png")}
+    names = {
+        f"{kind}.{end}"
+        for kind in ("ranks", "measures")
+        for end in ("csv", "md", "tex", "svg", "png")
+    }
     assert {path.name for path in Path("analysis").iterdir()} == names
 
 

@@ -137,9 +137,9 @@ def test_runs_without_an_epoch_are_left_out_of_a_picture(run, two):
 
 
 def test_bad_pictures(run, two, monkeypatch: pytest.MonkeyPatch):
-    wrong = run("runs", "plot", "a", "-o", "curves.pdf")
+    wrong = run("runs", "plot", "a", "-o", "curves.gif")
     assert wrong.code == 2
-    assert "curves.pdf: a picture's name ends in .svg or .png" in wrong.err
+    assert "curves.gif: a picture's name ends in .svg, .pdf or .png" in wrong.err
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     missing = run("runs", "plot", "a")
     assert missing.code == 1

@@ -111,7 +111,7 @@ def test_plot(run, study):
     assert run("studies", "plot", "s-random", "-o", "b.png").code == 0
     assert Path("b.png").read_bytes()[:4] == b"\x89PNG"
     assert "no trial has a value yet" in run("studies", "plot", "empty").err
-    assert "ends in .svg or .png" in run("studies", "plot", "s", "-o", "a.pdf").err
+    assert "ends in .svg, .pdf or .png" in run("studies", "plot", "s", "-o", "a.gif").err
 
 
 def test_export(run, study):
@@ -120,7 +120,7 @@ def test_export(run, study):
     assert [int(row["number"]) for row in rows] == list(range(12))
     run("studies", "export", "s", "--table", "curves", "-o", "curves.csv")
     assert len(Path("curves.csv").read_text().splitlines()) > 12
-    assert "one of .csv, .parquet" in run("studies", "export", "s", "-o", "s.txt").err
+    assert "ends in .csv, .parquet, .md or .tex" in run("studies", "export", "s", "-o", "s.txt").err
 
 
 @pytest.mark.parametrize("command", ["show", "plot", "export"])
