@@ -114,6 +114,19 @@ def test_plot(run, study):
     assert "ends in .svg, .pdf or .png" in run("studies", "plot", "s", "-o", "a.gif").err
 
 
+def test_trials_for_a_paper(run, study):
+    assert run("studies", "export", "s", "--top", "3", "-o", "best.tex").out == "best.tex\n"
+    text = Path("best.tex").read_text()
+    rows = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    assert len(rows) == 3
+    assert rows[0].startswith(r"\boldmath$")
+    assert run("studies", "export", "s", "-o", "all.md").code == 0
+    assert len(Path("all.md").read_text().splitlines()) == 2 + 2 + 12
+    cells = run("studies", "export", "s", "--table", "cells", "-o", "cells.tex")
+    assert (cells.code, "ends in .csv or .parquet" in cells.err) == (2, True)
+    assert run("studies", "export", "s", "--top", "3").code == 2
+
+
 def test_export(run, study):
     assert run("studies", "export", "s").out.strip() == "s-trials.csv"
     rows = list(csv.DictReader(Path("s-trials.csv").read_text().splitlines()))
