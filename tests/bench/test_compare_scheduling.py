@@ -177,7 +177,8 @@ def test_the_report_and_its_tables(whole, tmp_path):
     summary = summarize(whole)
     files = write_report(whole, summary, tmp_path, command="cellwright …", pictures=False)
     assert [file.name for file in files] == [
-        "report.html", "summary.csv", "curves.csv", "regrets.csv", "tests.csv",
+        "report.html", "summary.csv", "curves.csv", "regrets.csv", "tests.csv", "summary.md",
+        "summary.tex",
     ]  # fmt: skip
     regrets = rows_of(tmp_path / "regrets.csv")
     assert len(regrets) == 9
@@ -208,6 +209,20 @@ def test_the_pictures_are_in_the_report(whole, tmp_path):
     assert files[0].read_text().count("<img") == 3
     before = [file.read_bytes() for file in files]
     assert [file.read_bytes() for file in write_report(whole, summary, tmp_path)] == before
+
+
+def test_pictures_and_a_table_for_a_paper(whole, tmp_path):
+    pytest.importorskip("matplotlib")
+    summary = summarize(whole)
+    files = write_report(whole, summary, tmp_path, pictures=False, pdf=3.3)
+    assert [file.name for file in files[-3:]] == ["regret.pdf", "methods.pdf", "finals.pdf"]
+    before = [file.read_bytes() for file in files[-3:]]
+    again = write_report(whole, summary, tmp_path, pictures=False, pdf=3.3)
+    assert [file.read_bytes() for file in again[-3:]] == before
+    rows = (tmp_path / "summary.tex").read_text().partition(r"\midrule")[2].splitlines()
+    assert rows[1].startswith(
+        rf"\textbf{{{summary.labels[0]}}} & \boldmath${summary.lines[0].mean:.4f}$"
+    )
 
 
 def test_what_was_left_out_is_in_the_report(whole, tmp_path):

@@ -15,7 +15,10 @@ from cellwright.bench.synthetic import synthetic
 
 pytest.importorskip("scipy")
 
-FILES = ["curves.csv", "regrets.csv", "report.html", "runs", "summary.csv", "tests.csv"]
+FILES = [
+    "curves.csv", "regrets.csv", "report.html", "runs", "summary.csv", "summary.md", "summary.tex",
+    "tests.csv",
+]  # fmt: skip
 
 
 @pytest.fixture(scope="module")

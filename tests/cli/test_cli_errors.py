@@ -76,7 +76,7 @@ def test_bad_output(run, folder: Path):
     draw = ("cells", "draw", "gru", "-o")
     assert_one_line(run(*draw, "no/such/folder.svg"), 1, "no/such/folder.svg", "no folder")
     assert_one_line(run(*draw, "file/"), 1, "file: ")
-    assert_one_line(run(*draw, "gru.pdf"), 2, ".svg or .png")
+    assert_one_line(run(*draw, "gru.gif"), 2, ".svg, .pdf or .png")
     assert_one_line(run(*draw, "gru.svg", "--format", "png"), 2, "does not fit")
     assert_one_line(run("cells", "draw", "gru", "lstm", "-o", "x.svg"), 2, "2 cells", "folder")
 

@@ -35,6 +35,24 @@ def test_your_own_method(shell, folder: Path):
     check_commands(shell, "your-own-method.md")
 
 
+def marked(document: str) -> list[str]:
+    """Console blocks of documents of which only some can be run: those after a mark."""
+    text = (ROOT / "docs" / document).read_text(encoding="utf-8")
+    return re.findall(r"<!-- run -->\n```console\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("document", ["comparing.md", "runs.md", "studies.md", "bench.md"])
+def test_for_a_paper(shell, document: str):
+    for package in ("scipy", "matplotlib"):
+        pytest.importorskip(package)
+    found = marked(document)
+    assert found
+    for command, expected in [pair for block in found for pair in commands(block)]:
+        outcome = shell(command, COLUMNS="100")
+        assert outcome.code == 0, f"{command}\n{outcome.err}"
+        assert matches(expected, outcome.out), f"{command}\n{outcome.out}"
+
+
 def test_the_example_is_the_one_in_the_document():
     [shown] = blocks("your-own-method.md", "py")
     example = (ROOT / "examples" / "tempered_evolution.py").read_text(encoding="utf-8")

@@ -131,7 +131,20 @@ def test_plot(run, study):
     assert run("studies", "plot", "s-random", "-o", "b.png").code == 0
     assert Path("b.png").read_bytes()[:4] == b"\x89PNG"
     assert "no trial has a value yet" in run("studies", "plot", "empty").err
-    assert "ends in .svg or .png" in run("studies", "plot", "s", "-o", "a.pdf").err
+    assert "ends in .svg, .pdf or .png" in run("studies", "plot", "s", "-o", "a.gif").err
+
+
+def test_trials_for_a_paper(run, study):
+    assert run("studies", "export", "s", "--top", "3", "-o", "best.tex").out == "best.tex\n"
+    text = Path("best.tex").read_text()
+    rows = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    assert len(rows) == 3
+    assert rows[0].startswith(r"\boldmath$")
+    assert run("studies", "export", "s", "-o", "all.md").code == 0
+    assert len(Path("all.md").read_text().splitlines()) == 2 + 2 + 12
+    cells = run("studies", "export", "s", "--table", "cells", "-o", "cells.tex")
+    assert (cells.code, "ends in .csv or .parquet" in cells.err) == (2, True)
+    assert run("studies", "export", "s", "--top", "3").code == 2
 
 
 def test_export(run, study):
@@ -140,7 +153,7 @@ def test_export(run, study):
     assert [int(row["number"]) for row in rows] == list(range(12))
     run("studies", "export", "s", "--table", "curves", "-o", "curves.csv")
     assert len(Path("curves.csv").read_text().splitlines()) > 12
-    assert "one of .csv, .parquet" in run("studies", "export", "s", "-o", "s.txt").err
+    assert "ends in .csv, .parquet, .md or .tex" in run("studies", "export", "s", "-o", "s.txt").err
 
 
 @pytest.mark.parametrize("command", ["show", "plot", "export"])

@@ -74,6 +74,17 @@ def test_what_is_written(tmp_path: Path, text_folder: Path):
         (one.label, one.valid.mean) for one in found if one.valid is not None
     ]
 
+    latex = (path.parent / "table.tex").read_text()
+    best, other = latex.partition(r"\midrule")[2].strip().splitlines()[:2]
+    assert best.startswith(rf"\textbf{{{found[0].label}}} & ")
+    assert r"\pm" in best
+    assert "textbf" not in other
+    assert (path.parent / "table.md").read_text().count("\n| **") == 1
+    assert not list(path.parent.rglob("*.pdf"))
+    write_report(here, found, pdf=3.3)
+    drawn = sorted(str(file.relative_to(path.parent)) for file in path.parent.rglob("*.pdf"))
+    assert drawn == ["cells/gru.pdf", "cells/rnn.pdf", "curves.pdf"]
+
     # The same trainings by a metric of which the higher is better: the same order.
     grown = replace(here, metric=F1)
     ranked = standings(grown)

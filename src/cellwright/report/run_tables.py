@@ -27,15 +27,15 @@ def runs_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> 
         Column("epochs", "epochs", "{:,}".format),
         Column("valid", "valid"),
         Column("test", "test"),
-        Column("metric", "metric", right=False),
         Column("time", "seconds", duration),
+        Column("metric", "metric", right=False),
         Column("state", "state", right=False),
     ]
     found = [
         (
             row["name"], row["cell"], row["data"], row["seed"], row["epochs"],
-            _said(row["value"], metric), _said(row["test_value"], metric), metric.name,
-            row["seconds"], row["state"],
+            _said(row["value"], metric), _said(row["test_value"], metric), row["seconds"],
+            metric.name, row["state"],
         )
         for row, metric in zip(rows, metrics, strict=True)
     ]  # fmt: skip
@@ -43,7 +43,8 @@ def runs_table(rows: Sequence[Mapping[str, Any]], metrics: Sequence[Metric]) -> 
     best: set[int] = set()
     if comparable and len(found) > 1:
         best = best_rows([row["value"] for row in rows], metrics[0].higher_is_better)
-    caption = "Runs: values are those of the epoch that validated best."
+    names = sorted({metric.name for metric in metrics})
+    caption = f"Runs: {', '.join(names)} at the epoch that validated best."
     return Table(columns, found, caption, "tab:runs", best)
 
 

@@ -21,8 +21,8 @@ def similarity_table(rows: Sequence[Row], sets: Sequence[WordPairs]) -> Table:
     ]
     for pairs in sets:
         columns += [
-            Column(f"{pairs.name} {which}", f"{pairs.name}_{which}", "{:.3f}".format)
-            for which in ("pearson", "spearman")
+            Column(title, f"{pairs.name}_{which}", "{:.3f}".format)
+            for title, which in ((f"{pairs.name} r", "pearson"), ("ρ", "spearman"))
         ]
     found: list[tuple[Any, ...]] = []
     for row in rows:
@@ -36,5 +36,8 @@ def similarity_table(rows: Sequence[Row], sets: Sequence[WordPairs]) -> Table:
         f"{rows[0].found[place].common.pairs:,} of {len(pairs):,} pairs of {pairs.name}"
         for place, pairs in enumerate(sets)
     )
-    caption = f"Correlation of word vectors with people's judgements, on {used}."
+    caption = (
+        "Correlation of word vectors with people's judgements, Pearson's r and Spearman's ρ, on "
+        f"{used}."
+    )
     return Table(columns, found, caption, "tab:similarity", best)

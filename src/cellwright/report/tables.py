@@ -171,7 +171,7 @@ def to_latex(table: Table) -> str:
         _PREAMBLE.rstrip(), r"\begin{table}", r"\centering",
         *([r"\small \setlength{\tabcolsep}{4pt}"] if len(table.columns) > _MANY else []),
         *([rf"\caption{{{escaped(table.caption)}}}"] if table.caption else []),
-        rf"\label{{{table.label}}}", rf"\begin{{tabular}}{{{form}}}", r"\toprule",
+        rf"\label{{{table.label}}}", r"\smallskip", rf"\begin{{tabular}}{{{form}}}", r"\toprule",
         _row([_heading(column) for column in table.columns]), r"\midrule",
     ]  # fmt: skip
     for place, row in enumerate(table.rows):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from cellwright.base.endings import TABLES
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.bench.analysis import Finding
@@ -38,15 +39,14 @@ def write(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise refused("make", folder, error) from None
-    contents = {"csv": to_csv(finding.heading, finding.rows).encode()}
-    contents |= {kind: picture(finding, kind) for kind in figures}
-    if pdf is not None:
-        contents["pdf"] = picture(finding, "pdf", pdf)
-    files = [folder / f"{finding.name}.{kind}" for kind in ("md", "tex")]
-    for path in files:
+    files = [folder / f"{finding.name}.{kind}" for kind in TABLES]
+    write_whole(files[0], to_csv(finding.heading, finding.rows).encode())
+    for path in files[1:]:
         write_table(finding_table(finding), path)
-    for kind, data in contents.items():
-        path = folder / f"{finding.name}.{kind}"
-        write_whole(path, data)
-        files.append(path)
+    drawn = {kind: picture(finding, kind) for kind in figures}
+    if pdf is not None:
+        drawn["pdf"] = picture(finding, "pdf", pdf)
+    for kind, data in drawn.items():
+        files.append(folder / f"{finding.name}.{kind}")
+        write_whole(files[-1], data)
     return files

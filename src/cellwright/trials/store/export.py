@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from cellwright.base.endings import PARQUET, format_of
+from cellwright.base.endings import PARQUET, EndingError, format_of
 from cellwright.base.errors import did_you_mean
 from cellwright.base.files import write_whole
 from cellwright.trials.store.damage import check_row, damage_named
@@ -51,8 +51,7 @@ def export_study(store: Store, study: Study, path: str | Path, what: str = "tria
         what: "trials", "curves" (a row for each epoch), "cells" or "attempts".
 
     Raises:
-        StoreError: there is no such table, or pyarrow is missing.
-        EndingError: there is no such ending.
+        StoreError: there is no such table or ending, or pyarrow is missing.
         RunError: the file cannot be written.
     """
     path = Path(path)
@@ -61,7 +60,10 @@ def export_study(store: Store, study: Study, path: str | Path, what: str = "tria
             f"a study has the tables {', '.join(TABLES)}, not {what!r}{did_you_mean(what, TABLES)}"
         )
     columns, query, spread = TABLES[what]
-    writer = _WRITERS[format_of(path, tuple(_WRITERS), "table")](columns)
+    try:
+        writer = _WRITERS[format_of(path, tuple(_WRITERS), "table")](columns)
+    except EndingError as error:
+        raise StoreError(str(error)) from None
 
     def write(connection: Connection) -> None:
         result = connection.execution_options(yield_per=_AT_ONCE).execute(query(study))
