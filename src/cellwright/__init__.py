@@ -22,7 +22,7 @@ from cellwright.cell import Cell, CellError, Node
 from cellwright.cell.zoo import zoo
 
 if TYPE_CHECKING:
-    from cellwright import bench, testing
+    from cellwright import bench, data, testing
     from cellwright.api import as_cell, compare, evaluate, load, search, train
     from cellwright.engine import Recurrent, WeightBank
 
@@ -35,6 +35,7 @@ __all__ = [
     "as_cell",
     "bench",
     "compare",
+    "data",
     "evaluate",
     "load",
     "search",
@@ -58,7 +59,7 @@ _LATER = {
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    if name in ("bench", "testing"):
+    if name in ("bench", "data", "testing"):
         return import_module(f"cellwright.{name}")
     raise AttributeError(f"module 'cellwright' has no attribute {name!r}")
 

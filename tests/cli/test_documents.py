@@ -35,6 +35,10 @@ def test_your_own_method(shell, folder: Path):
     check_commands(shell, "your-own-method.md")
 
 
+def test_your_own_texts(shell):
+    check_commands(shell, "data.md")
+
+
 def test_the_example_is_the_one_in_the_document():
     [shown] = blocks("your-own-method.md", "py")
     example = (ROOT / "examples" / "tempered_evolution.py").read_text(encoding="utf-8")
