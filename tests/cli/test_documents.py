@@ -53,6 +53,10 @@ def test_for_a_paper(shell, document: str):
         assert matches(expected, outcome.out), f"{command}\n{outcome.out}"
 
 
+def test_your_own_texts(shell):
+    check_commands(shell, "data.md")
+
+
 def test_the_example_is_the_one_in_the_document():
     [shown] = blocks("your-own-method.md", "py")
     example = (ROOT / "examples" / "tempered_evolution.py").read_text(encoding="utf-8")

@@ -53,6 +53,7 @@ def get(
         raise DataError(known.how)
     archive = None
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         with whole_folder(target) as new:
             if origin is not None:
                 _take(Path(origin).expanduser(), new, progress)

@@ -7,6 +7,7 @@ the way, and a line without end is cut.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
 import io
 import zlib
@@ -43,10 +44,11 @@ def check_encoding(name: str) -> str:
         DataError: there is no such encoding of text.
     """
     try:
-        b"".decode(name)
+        with contextlib.suppress(UnicodeError):  # one letter may be half a character
+            b"a".decode(name)  # a LookupError for those that are of no text, such as base64
         codecs.getincrementaldecoder(name)
         return codecs.lookup(name).name
-    except (LookupError, ValueError, UnicodeError):
+    except (LookupError, ValueError):
         raise DataError(
             f"unknown encoding {name!r}; known are for example utf-8, utf-16, latin-1, cp1252, gbk"
         ) from None

@@ -20,7 +20,7 @@ SPLITS = ("files", "share")
 """The ways to split a text into parts."""
 
 _MANY = 0.4
-_LITTLE = 2_000
+_LITTLE = 500
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,9 @@ def _check_place(origin: Path, target: Path, force: bool) -> None:
     if here == there:
         raise DataError(f"{target} is the text itself; give another folder for the corpus")
     if not os.path.lexists(target):
+        above = next((folder for folder in target.parents if folder.exists()), target.parent)
+        if not above.is_dir():
+            raise DataError(f"{above} is a file, and no folder can be in it")
         return
     if target.is_dir() and not target.is_symlink():
         if not any(target.iterdir()):
