@@ -28,7 +28,7 @@ def run(text_folder: Path, tmp_path: Path):
 
 def test_what_is_in_it(run, text_folder: Path):
     path = run.folder.path
-    names = {"run.json", "cell.json", "recipe.toml", "metrics.jsonl", "lock"}
+    names = {"run.json", "cell.json", "recipe.toml", "vocabulary.txt", "metrics.jsonl", "lock"}
     assert {entry.name for entry in path.iterdir()} == names
     info = json.loads((path / "run.json").read_text())
     assert info["cell"] == {"name": "gru", "id": cw.zoo["gru"].id}
