@@ -105,6 +105,7 @@ def _document(
 def _facts(
     folder: RunFolder, curve: Sequence[EpochRecord], result: Result | None
 ) -> list[tuple[str, str]]:
+    from cellwright.tasks.registry import is_built_in
     from cellwright.training.results import best_of
 
     info = folder.info
@@ -116,6 +117,7 @@ def _facts(
         ("run", str(folder.path)),
         ("state", f"{state}, {len(curve):,} of {info.recipe.training.epochs:,} epochs"),
         ("cell", f"{info.cell.name or 'without a name'}, id {info.cell.id}"),
+        *([] if is_built_in(info.recipe.task.kind) else [("task", info.recipe.task.kind)]),
         ("data", first),
         *(("", line) for line in counts),
         ("recipe", f"{info.recipe.name}: {info.recipe.description}".rstrip(": ")),
