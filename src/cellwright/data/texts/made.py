@@ -102,6 +102,8 @@ class Made:
     frequent: Mapping[str, int]
     parts: Mapping[str, Part]
     seconds: float
+    had_parts: bool = False
+    """Had the folder train, valid and test text already?"""
 
     def to_json(self) -> dict[str, Any]:
         """What `corpus.json` says. It has no times and no paths of this machine: the same texts and
@@ -125,6 +127,11 @@ class Made:
 
     def notes(self) -> Iterator[str]:
         """What to think of before using it."""
+        if self.had_parts:
+            yield (
+                f"{self.source} had train, valid and test text, which is mixed and split anew; "
+                "as it is, it is a corpus already: --data takes it"
+            )
         if self.parts["train"].unknown_share > _MANY:
             share = 100 * self.parts["train"].unknown_share
             yield (
