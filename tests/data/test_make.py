@@ -154,6 +154,17 @@ def test_a_single_file(texts: Path, tmp_path: Path):
         data.make(path, tmp_path / "other")
 
 
+def test_names_that_are_no_text(texts: Path, tmp_path: Path):
+    folder = texts / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    for number in range(20):
+        (folder / os.fsdecode(b"\xff%d.txt" % number)).write_text(f"file{number}\n" + TEN)
+    out = tmp_path / os.fsdecode(b"\xe9")
+    assert data.make(folder, out).split == "files"
+    assert json.loads((out / "corpus.json").read_bytes())["source"] == folder.name
+    assert data.load(out).lines["train"] == 16 * 11
+
+
 def test_a_damaged_gzip_file(texts: Path, tmp_path: Path):
     (texts / "a.txt.gz").write_bytes(gzip.compress(TEN.encode())[:-9])
     with pytest.raises(DataError, match=r"a.txt.gz: the gzip file is damaged"):

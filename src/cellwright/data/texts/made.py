@@ -123,7 +123,8 @@ class Made:
 
     def to_bytes(self) -> bytes:
         """`corpus.json` as it is written."""
-        return json.dumps(self.to_json(), indent=2, ensure_ascii=False).encode("utf-8") + b"\n"
+        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        return text.encode("utf-8", "backslashreplace")  # a name may be no text
 
     def notes(self) -> Iterator[str]:
         """What to think of before using it."""
