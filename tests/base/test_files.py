@@ -9,7 +9,7 @@ import pytest
 
 from cellwright.base import files
 from cellwright.base.errors import FileError
-from cellwright.base.files import make_inside, sweep, write_named, write_whole
+from cellwright.base.files import make_inside, sweep, whole_folder, write_named, write_whole
 from cellwright.base.locks import is_held, training_lock
 from runs.support import largest_file
 
@@ -183,3 +183,52 @@ def test_a_lock_says_who_holds_it(folder: Path):
     for _ in range(2):
         with training_lock(folder):
             assert (folder / "lock").read_text() == f"{os.getpid()}\n"
+
+
+def fill(target: Path, text: str, *, replace: bool = True, fail: bool = False) -> None:
+    with whole_folder(target, replace=replace) as new:
+        (new / "file").write_text(text)
+        if fail:
+            raise KeyboardInterrupt
+
+
+def test_a_folder_is_there_whole_or_not_at_all(tmp_path: Path):
+    target = tmp_path / "above" / "folder"
+    with pytest.raises(KeyboardInterrupt):
+        fill(target, "half", fail=True)
+    assert not list(tmp_path.iterdir())
+    fill(target, "first")
+    fill(target, "second")
+    with pytest.raises(KeyboardInterrupt):
+        fill(target, "half", fail=True)
+    assert (target / "file").read_text() == "second"
+    assert [path.name for path in target.parent.iterdir()] == ["folder"]
+
+
+def test_a_folder_takes_the_place_of_an_empty_one_only_if_it_may_replace_none(tmp_path: Path):
+    target = tmp_path / "folder"
+    target.mkdir()
+    fill(target, "first", replace=False)
+    with pytest.raises(OSError, match="not empty"):
+        fill(target, "second", replace=False)
+    assert (target / "file").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+
+
+def test_the_old_folder_comes_back_if_the_new_one_cannot_take_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    target = tmp_path / "folder"
+    fill(target, "first")
+    rename = os.rename
+
+    def refuse(source: Path, to: Path) -> None:
+        if source.name == "new":
+            raise OSError(5, "Input/output error")
+        rename(source, to)
+
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(OSError, match="Input/output"):
+        fill(target, "second")
+    assert (target / "file").read_text() == "first"
+    assert [path.name for path in tmp_path.iterdir()] == ["folder"]

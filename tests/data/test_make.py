@@ -6,35 +6,17 @@ import gzip
 import hashlib
 import json
 import os
-import signal
 import tracemalloc
 from pathlib import Path
 
 import pytest
 
+import cellwright
 from cellwright import data
-from cellwright.base.errors import FileError
 from cellwright.data import DataError
 from cellwright.data.texts import lines as reading
 from cellwright.data.texts.lines import LONGEST_LINE, lines
-from cellwright.data.texts.work import StoppedError, Work
-
-TEN = "".join(f"line {word} here.\n" for word in "abcdefghij")
-
-
-@pytest.fixture
-def texts(tmp_path: Path) -> Path:
-    folder = tmp_path / "texts"
-    folder.mkdir()
-    return folder
-
-
-def contents(folder: Path) -> dict[str, str]:
-    return {part: (folder / f"{part}.txt").read_text("utf-8") for part in data.PARTS}
-
-
-def all_lines(folder: Path) -> list[str]:
-    return sorted(line for text in contents(folder).values() for line in text.splitlines())
+from data.made import TEN, all_lines, contents
 
 
 def test_ten_lines_by_hand(texts: Path, tmp_path: Path):
@@ -172,6 +154,17 @@ def test_a_single_file(texts: Path, tmp_path: Path):
         data.make(path, tmp_path / "other")
 
 
+def test_names_that_are_no_text(texts: Path, tmp_path: Path):
+    folder = texts / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    for number in range(20):
+        (folder / os.fsdecode(b"\xff%d.txt" % number)).write_text(f"file{number}\n" + TEN)
+    out = tmp_path / os.fsdecode(b"\xe9")
+    assert data.make(folder, out).split == "files"
+    assert json.loads((out / "corpus.json").read_bytes())["source"] == folder.name
+    assert data.load(out).lines["train"] == 16 * 11
+
+
 def test_a_damaged_gzip_file(texts: Path, tmp_path: Path):
     (texts / "a.txt.gz").write_bytes(gzip.compress(TEN.encode())[:-9])
     with pytest.raises(DataError, match=r"a.txt.gz: the gzip file is damaged"):
@@ -193,7 +186,7 @@ def test_a_file_that_changes_meanwhile(texts: Path, tmp_path: Path):
     (texts / "a.txt").write_text(TEN)
 
     def change(what: str, done: int, total: int) -> None:
-        if what.startswith("cutting"):
+        if what == "cutting":
             with open(texts / "a.txt", "a") as file:
                 file.write("more\n")
 
@@ -202,91 +195,25 @@ def test_a_file_that_changes_meanwhile(texts: Path, tmp_path: Path):
     assert not (tmp_path / "out").exists()
 
 
-# -- where it goes ---------------------------------------------------------------------------------
-
-
-def test_nothing_is_overwritten(texts: Path, tmp_path: Path):
+def test_a_folder_that_is_a_corpus_already_is_told(write, texts: Path, tmp_path: Path):
     (texts / "a.txt").write_text(TEN)
-    out = tmp_path / "out"
-    out.mkdir()
-    data.make(texts, out)  # an empty folder is as good as none
-    with pytest.raises(DataError, match=r"has a corpus already; .*--force"):
-        data.make(texts, out)
-    data.make(texts, out, force=True, tokens="characters")
-    assert "l i n e" in all_lines(out)[0]
-    (out / "corpus.json").unlink()
-    with pytest.raises(DataError, match=r"not a corpus that was made from texts"):
-        data.make(texts, out, force=True)
-    assert (out / "train.txt").exists()
+    assert not data.make(texts, tmp_path / "one").had_parts
+    made = data.make(write(), tmp_path / "two")
+    assert made.had_parts
+    assert "as it is, it is a corpus already" in next(made.notes())
 
 
-def test_the_corpus_may_be_inside_the_folder_and_is_not_read(texts: Path, tmp_path: Path):
-    (texts / "a.txt").write_text(TEN)
-    first = data.make(texts, texts / "made" / "one")
-    again = data.make(texts, texts / "made" / "two")
-    anew = data.make(texts, texts / "made" / "one", force=True)
-    assert first.parts == again.parts == anew.parts
-    assert (again.read, again.skipped) == (1, {"corpus": 1})
+def test_a_folder_or_file_that_is_no_corpus_names_the_command(texts: Path):
+    (texts / "my a.txt").write_text(TEN)
+    with pytest.raises(DataError, match=rf"; 'cellwright data make {texts} -o OUT' makes one"):
+        data.load(texts)
+    with pytest.raises(DataError, match=rf"or make one: cellwright data make '{texts}/my a.txt'"):
+        data.load(texts / "my a.txt")
 
 
-@pytest.mark.parametrize(
-    ("out", "message"),
-    [
-        (".", "has the text in it|is the text itself"),
-        ("texts", "is the text itself"),
-        ("file", "is there already"),
-        ("file/out", "file is a file, and no folder can be in it"),
-    ],
-)
-def test_bad_places(texts: Path, tmp_path: Path, out: str, message: str):
-    (texts / "a.txt").write_text(TEN)
-    (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match=message):
-        data.make(texts, tmp_path / out, force=True)
-    assert (texts / "a.txt").read_text() == TEN
-
-
-@pytest.mark.parametrize("kind", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("step", ["reading", "cutting into words", "writing"])
-def test_a_stop_leaves_nothing(texts: Path, tmp_path: Path, kind: int, step: str):
-    (texts / "a.txt").write_text(TEN)
-
-    def stop(what: str, done: int, total: int) -> None:
-        if what == step:
-            os.kill(os.getpid(), kind)
-
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(StoppedError) as caught:
-        data.make(texts, tmp_path / "new" / "out", progress=stop)
-    assert caught.value.signal == kind
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_a_full_disk_leaves_nothing(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (texts / "a.txt").write_text(TEN)
-
-    def full(work: object, folder: Path) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Work, "write_words", full)
-    before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(FileError, match=r"the disk is full"):
-        data.make(texts, tmp_path / "new" / "out")
-    assert sorted(tmp_path.rglob("*")) == before
-
-
-def test_what_was_there_stays_if_a_new_one_fails(texts: Path, tmp_path: Path):
-    (texts / "a.txt").write_text(TEN)
-    data.make(texts, tmp_path / "out")
-    before = contents(tmp_path / "out")
-
-    def stop(what: str, done: int, total: int) -> None:
-        if what == "writing":
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        data.make(texts, tmp_path / "out", force=True, lower=True, progress=stop)
-    assert contents(tmp_path / "out") == before
+def test_data_is_there_after_importing_the_package():
+    assert "data" in dir(cellwright)
+    assert cellwright.__getattr__("data").make is data.make
 
 
 # -- memory ----------------------------------------------------------------------------------------

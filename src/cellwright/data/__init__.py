@@ -1,4 +1,4 @@
-"""Language-modelling corpora: where they are, their tokens, and how to get them.
+"""Language-modelling corpora: where they are, their tokens, how to get or make them.
 
 May import `base/`, numpy and pooch; no torch. Tokens are numpy arrays, mapped from files.
 """

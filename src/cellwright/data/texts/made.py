@@ -102,6 +102,8 @@ class Made:
     frequent: Mapping[str, int]
     parts: Mapping[str, Part]
     seconds: float
+    had_parts: bool = False
+    """Had the folder train, valid and test text already?"""
 
     def to_json(self) -> dict[str, Any]:
         """What `corpus.json` says. It has no times and no paths of this machine: the same texts and
@@ -121,10 +123,16 @@ class Made:
 
     def to_bytes(self) -> bytes:
         """`corpus.json` as it is written."""
-        return json.dumps(self.to_json(), indent=2, ensure_ascii=False).encode("utf-8") + b"\n"
+        text = json.dumps(self.to_json(), indent=2, ensure_ascii=False) + "\n"
+        return text.encode("utf-8", "backslashreplace")  # a name may be no text
 
     def notes(self) -> Iterator[str]:
         """What to think of before using it."""
+        if self.had_parts:
+            yield (
+                f"{self.source} had train, valid and test text, which is mixed and split anew; "
+                "as it is, it is a corpus already: --data takes it"
+            )
         if self.parts["train"].unknown_share > _MANY:
             share = 100 * self.parts["train"].unknown_share
             yield (

@@ -23,7 +23,7 @@ from cellwright.base.files import write_whole
 from cellwright.base.progress import Progress
 from cellwright.base.signals import StopRequest
 from cellwright.data.errors import DataError
-from cellwright.data.sources import PARTS, Stamp
+from cellwright.data.sources import PARTS, Stamp, find_parts
 from cellwright.data.texts.found import Found, is_bare
 from cellwright.data.texts.lines import NotDecodedError, NotTextError, lines
 from cellwright.data.texts.made import Made, Options, Part
@@ -168,7 +168,7 @@ class Work:
     def write_words(self, folder: Path) -> None:
         """All words of each part into a file; count those of train."""
         cut = tokenizer(self.options.tokens, self.options.lower, self.options.numbers)
-        self.meter.start("cutting into words", sum(text.stamp.size for text in self.texts))
+        self.meter.start("cutting", sum(text.stamp.size for text in self.texts))
         first = 0
         with ExitStack() as stack:
             outputs: dict[str, BinaryIO] = {
@@ -223,9 +223,17 @@ class Work:
             frequent={word: kept[word] for word in list(kept)[:10]},
             parts=parts,
             seconds=time.perf_counter() - started,
+            had_parts=self._had_parts(),
         )
         write_whole(folder / "corpus.json", made.to_bytes())
         return made
+
+    def _had_parts(self) -> bool:
+        try:
+            find_parts([text.name for text in self.texts], "")
+        except DataError:
+            return False
+        return True
 
     def _write_part(self, folder: Path, part: str, same: Mapping[str, str]) -> Part:
         digest, unknown = hashlib.sha256(), 0
