@@ -240,3 +240,23 @@ def test_kept_courses_are_plain_json(whole, file, tmp_path):
     values = [json.loads(path.read_text()) for path in tmp_path.rglob("*.json")]
     assert len(values) == 9
     assert all(value["version"] == 1 for value in values)
+
+
+def test_a_kept_course_with_a_wrong_value_is_as_good_as_none(whole, tmp_path):
+    path = tmp_path / "0.json"
+    course = whole.courses["HB"][0]
+    good = {"version": 1, **course.to_json()}
+
+    def kept(values: object) -> object:
+        path.write_text(json.dumps(values))
+        return scheduling._kept(path, 20)
+
+    assert kept(good) == course
+    step = good["steps"][0]
+    for wrong in (
+        {"trials": "3"}, {"cells": True}, {"seconds": -1}, {"ended": "x"}, {"steps": []},
+        {"steps": [{**step, "valid": "x"}]}, {"steps": [{**step, "architecture": 20}]},
+        {"steps": [{**step, "architecture": -1}]}, {"steps": [3]}, {"version": 2},
+    ):  # fmt: skip
+        assert kept({**good, **wrong}) is None
+    assert kept([]) is None

@@ -55,14 +55,22 @@ def test_a_list(run, two):
     )  # fmt: skip
 
 
-def test_what_is_no_run_is_left_out_and_said(run, two):
+def test_what_is_no_run_is_left_out_and_what_is_damaged_is_shown_as_such(run, two):
     Path("runs/c").mkdir()
+    Path("runs/d").mkdir()
+    Path("runs/d/run.json").write_text("{}")
     Path("runs/a/metrics.jsonl").write_text("nonsense\n{}\n")
     done = run("runs", "list")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["b"]
+    rows = [line.split()[:2] for line in done.out.splitlines()[1:]]
+    assert rows == [["b", "finished"], ["d", "damaged"], ["a", "damaged"]]
     assert "left out: runs/c is not a run" in done.err
-    assert "left out: runs/a/metrics.jsonl, line 1: not a record" in done.err
+    assert "damaged: runs/a/metrics.jsonl, line 1: not a record" in done.err
+    assert "damaged: runs/d/run.json is damaged" in done.err
+    listed = json.loads(run("runs", "list", "--json").out)
+    assert [row["state"] for row in listed] == ["finished", "damaged", "damaged"]
+    assert listed[0].keys() < listed[1].keys()
+    assert (listed[1]["valid"], listed[1]["error"][:20]) == (None, "runs/d/run.json is d")
 
 
 def test_states(run, two, monkeypatch: pytest.MonkeyPatch):

@@ -165,7 +165,8 @@ def test_listing_skips_and_says_why(run, text_folder: Path, tmp_path: Path):
     making.mkdir()
     listing = list_runs(runs)
     assert [found.path for found in listing.runs] == [run.folder.path]
-    assert set(listing.skipped) == {runs / "other", runs / "half", killed}
+    assert set(listing.skipped) == {runs / "other", killed}
+    assert "run.json is damaged" in listing.damaged[runs / "half"]
     assert "left half-made" in listing.skipped[killed]
     assert "it has no run.json" in listing.skipped[runs / "other"]
     assert list_runs(tmp_path / "missing").runs == []

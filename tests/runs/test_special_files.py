@@ -22,7 +22,7 @@ from cellwright.runs.curves import curve_of
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.recipes import load_recipe
 from cellwright.runs.runner import train
-from cellwright.search.one_shot.folder import read_figures
+from cellwright.search.one_shot.figures import Selection, read_figures
 from cellwright.trials.store import StoreError, open_store
 from runs.support import small_run
 
@@ -66,7 +66,7 @@ def test_a_file_of_a_run_that_is_something_else(
 OTHERS: dict[str, tuple[type[UserError], Callable[[Path], Any]]] = {
     "recipe.toml": (UserError, load_recipe),
     "table.bench": (BenchError, load_benchmark),
-    "selection.json": (FileError, read_figures),
+    "selection.json": (FileError, lambda path: read_figures(path, Selection)),
     "comparison.json": (FileError, lambda path: read_plan(path.parent)),
     "pairs.tsv": (DataError, lambda path: read_pairs(path, "pairs")),
     "corpus.tgz": (DataError, lambda path: unpack(path, path.parent)),

@@ -5,6 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
+from typing import Any
+
+from cellwright.base.errors import UserError, shown
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed, if it is one.
+
+    Raises:
+        UserError: it is not a whole number from 0 on.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise UserError(f"a seed is a whole number from 0 on, not {shown(seed)}")
+    return int(seed)
 
 
 def seed_for(seed: int, *what: str | int) -> int:

@@ -21,10 +21,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from pydantic import ValidationError
+
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.regular_files import read_regular
+from cellwright.base.validation import first_problem
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import cell_bytes, read_cell
 from cellwright.runs.errors import RunError
@@ -139,9 +142,16 @@ class RunFolder(WorkFolder[RunInfo]):
             curve = tuple(EpochRecord(**record) for record in value.pop("curve"))
             return Result(**value, curve=curve)
         except FileNotFoundError:
+            if self.ended:
+                raise RunError(
+                    f"{path} is missing, though the run has {self.info.status}; put it back, or "
+                    f"{self.anew}"
+                ) from None
             return None
         except OSError as error:
             raise refused("read", path, error) from None
+        except ValidationError as error:
+            raise RunError(f"{path} is damaged: {first_problem(error)}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise RunError(f"{path} is damaged") from None
 

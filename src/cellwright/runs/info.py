@@ -5,6 +5,7 @@ Of a run this is `run.json`.
 
 from __future__ import annotations
 
+import json
 import platform
 import secrets
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,7 +24,8 @@ from pydantic import (
 )
 from typing_extensions import Self
 
-from cellwright.base.json_values import dumps, loads
+from cellwright.base.json_values import dumps
+from cellwright.base.validation import first_problem
 from cellwright.cell import Cell
 from cellwright.runs.earlier import info_of_today
 from cellwright.runs.recipes import Recipe, recipe_from_json
@@ -66,13 +69,15 @@ class WorkInfo(_Info):
 
     format: str
     id: str = Field(default_factory=lambda: secrets.token_hex(8), description="ties checkpoints")
-    created: datetime = Field(default_factory=lambda: datetime.now().astimezone())
+    created: AwareDatetime = Field(default_factory=lambda: datetime.now().astimezone())
     status: Status = "running"
     metric: Metric = Field(description="what its losses are shown as")
     data: DataInfo
-    seed: int
+    seed: Annotated[int, Field(ge=0, strict=True)]
     backend: str = "auto"
-    threads: int = Field(ge=1, description="of torch; another number may change the last bits")
+    threads: int = Field(
+        ge=1, strict=True, description="of torch; another number may change the last bits"
+    )
     versions: dict[str, str] = Field(default_factory=lambda: versions())
 
     def to_json(self) -> bytes:
@@ -83,7 +88,7 @@ class WorkInfo(_Info):
     @classmethod
     def from_json(cls, text: bytes) -> Self:
         """As it is read; a `ValueError` that says what is wrong if it is anything else."""
-        value = loads(text)
+        value = _loads(text)
         found, wanted = _format_of(value), cls.model_fields["format"].default
         if found == cls.earlier:
             value, found = {**info_of_today(value), "format": wanted}, wanted
@@ -92,9 +97,7 @@ class WorkInfo(_Info):
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise ValueError(f"{where}: {first['msg'].lower()}") from None
+            raise ValueError(first_problem(error)) from None
 
     def differences(self) -> list[str]:
         """What is not as it was when the work was begun, and may change the last bits."""
@@ -159,6 +162,15 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
     }
+
+
+def _loads(text: bytes) -> Any:
+    """The values as they stand there: a cell may be called "NaN", and a setting that is a number
+    takes that word as one by itself."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _format_of(value: Any) -> Any:

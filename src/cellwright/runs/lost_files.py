@@ -114,8 +114,8 @@ def _best_epoch(folder: RunFolder) -> int | None:
 
 
 def _epoch_of_weights(folder: WorkFolder[Any]) -> int | None:
-    """The epoch of the best weights, as the checkpoint says; None too if it is damaged, which is
-    told by who goes on from it."""
+    """The epoch of the best weights, as the checkpoint says; None too if it is damaged or of other
+    work, which is told by who goes on from it."""
     position = _state(folder, LAST).get("position")
     epoch = position.get("best_epoch") if isinstance(position, dict) else None
     return epoch if type(epoch) is int else None
@@ -123,14 +123,15 @@ def _epoch_of_weights(folder: WorkFolder[Any]) -> int | None:
 
 def _epoch_in(folder: WorkFolder[Any], name: str) -> int | None:
     """The epoch whose weights a file has, if it has any of this work."""
-    state = _state(folder, name)
-    epoch = state.get("epoch") if state.get("run", folder.info.id) == folder.info.id else None
+    epoch = _state(folder, name).get("epoch")
     return epoch if type(epoch) is int else None
 
 
 def _state(folder: WorkFolder[Any], name: str) -> Mapping[str, Any]:
+    """What a file of this work says beside its tensors; nothing if it is none."""
     from cellwright.runs.checkpoints import load_state
 
     with contextlib.suppress(FileError):
-        return load_state(folder.path / name)
+        state = load_state(folder.path / name)
+        return state if state.get("run", folder.info.id) == folder.info.id else {}
     return {}

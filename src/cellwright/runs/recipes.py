@@ -31,6 +31,7 @@ from typing_extensions import Self
 from cellwright.base.bounds import KEPT
 from cellwright.base.errors import shown
 from cellwright.base.paths import from_anywhere
+from cellwright.base.validation import first_problem
 from cellwright.data import KNOWN
 from cellwright.runs.errors import RecipeError, RunError
 from cellwright.runs.recipe_errors import explain
@@ -206,9 +207,7 @@ def opened(recipe: AnyRecipe) -> AnyRecipe:
     try:
         checked: AnyRecipe = found.model_validate(recipe.model_dump(), context=KEPT)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RunError(f"the recipe {recipe.name}: {where}: {first['msg'].lower()}") from None
+        raise RunError(f"the recipe {recipe.name}: {first_problem(error)}") from None
     return checked
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from cellwright.base.progress import Progress
+from cellwright.base.seeds import checked_seed
 from cellwright.cell import Cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RUNS, RunFolder
@@ -63,6 +64,7 @@ def fresh_run(
             f"the cell {cell.name or cell.id} is a supernet: its mix nodes take their weights from "
             "a search; derive a cell from it and train that"
         )
+    seed = checked_seed(seed)
     recipe = opened(recipe).on(data, None if data_folder is None else str(data_folder))
     task = open_task(recipe.task, progress)
     training = Training(cell, task, recipe.model, recipe.training, seed, backend)

@@ -37,6 +37,7 @@ from cellwright.runs.checkpoints import load_state, save_checkpoint
 from cellwright.runs.errors import RunError, Stopped
 from cellwright.runs.folder import BEST, NEXT_BEST, RunFolder
 from cellwright.runs.lost_files import check_complete
+from cellwright.runs.made_with import difference, made_with
 from cellwright.runs.metrics_file import MetricsWriter
 from cellwright.runs.tensorboard import EventWriter
 from cellwright.runs.work_folder import LAST, METRICS, WorkFolder
@@ -281,7 +282,8 @@ class _Keeper(Generic[SomeEvent]):
             save_checkpoint(path / NEXT_BEST, self.work.weights(), {**run, **found})
             self.position.best_epoch = self._better.epoch
         tensors, state = self.work.snapshot()
-        kept = {**run, "position": asdict(self.position), "training": state}
+        made = made_with(self.folder.info)
+        kept = {**run, "made_with": made, "position": asdict(self.position), "training": state}
         save_checkpoint(path / LAST, tensors, kept)
         if self._better is not None:
             move(path / NEXT_BEST, path / BEST)
@@ -297,6 +299,12 @@ def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
     path = folder.path / LAST
     if checkpoint.state.get("run") != folder.info.id:
         raise RunError(f"{path} belongs to another run")
+    changed = difference(checkpoint.state.get("made_with"), folder.info)
+    if changed is not None:
+        raise RunError(
+            f"{folder.path / folder.info_name} is not as it was when {path.name} was written: "
+            f"{changed}; put it back as it was"
+        )
     try:
         position = Position(**checkpoint.state["position"])
         work.restore(Snapshot(dict(checkpoint.tensors), checkpoint.state["training"]))

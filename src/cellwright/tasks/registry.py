@@ -26,6 +26,7 @@ from cellwright.base.plugins import (
     quiet_stdout,
 )
 from cellwright.base.progress import Progress
+from cellwright.base.validation import first_problem
 from cellwright.tasks.settings import TaskSettings
 
 if TYPE_CHECKING:
@@ -161,7 +162,5 @@ def open_task(settings: TaskSettings, progress: Progress | None = None) -> Task[
         try:
             settings = kind.settings.model_validate(settings.model_dump())
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise TaskError(f"the task {kind.name}: {where}: {first['msg'].lower()}") from None
+            raise TaskError(f"the task {kind.name}: {first_problem(error)}") from None
     return kind.open(settings, progress)

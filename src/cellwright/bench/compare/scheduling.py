@@ -88,7 +88,7 @@ def compare(
     for seed in seeds:  # all methods of a seed, then the next: slow ones are spread evenly
         for one in entries:
             file = places[one.label] / f"{seed}.json"
-            known = _kept(file)
+            known = _kept(file, len(table.benchmark))
             if known is None:
                 jobs[len(jobs)] = _Job(one, seed, file)
             else:
@@ -236,12 +236,14 @@ def _place(folder: Path, table: Table, one: Entry, seconds: float, idle: int) ->
     return folder / _FOLDER / f"{file_stem(one.title, 'method')}-{key}"
 
 
-def _kept(file: Path) -> Course | None:
-    """A course that was kept, if it is there and whole."""
+def _kept(file: Path, architectures: int) -> Course | None:
+    """A course that was kept, if it is there, whole, and of a table with so many architectures."""
     try:
         values: dict[str, Any] = json.loads(read_regular(file))
         if values.pop("version") != _VERSION:
             return None
-        return Course.from_json(values)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        course = Course.from_json(values)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+    fits = all(step.architecture < architectures for step in course.steps)
+    return course if course.steps and fits else None

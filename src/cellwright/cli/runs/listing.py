@@ -28,7 +28,13 @@ EXAMPLES = examples(
     ("a table for a paper", "cellwright runs list -o runs.tex"),
 )
 
-STYLES = {"finished": "green", "running": "cyan", "diverged": "red"}
+COLUMNS = (
+    "cell", "data", "recipe", "seed", "epochs", "epochs_in_all", "best_epoch", "metric", "valid",
+    "test", "value", "test_value", "seconds", "created",
+)  # fmt: skip
+"""What is not known of a damaged run."""
+
+STYLES = {"finished": "green", "running": "cyan", "diverged": "red", "damaged": "red"}
 """Colours of states; those that can be resumed are yellow."""
 
 
@@ -43,7 +49,8 @@ def run(
 
     Valid and test are those of the epoch that validated best, in the run's own
     metric; an arrow says whether higher or lower is better. A run that is
-    stopped or killed goes on with 'cellwright train --resume RUN'.
+    stopped or killed goes on with 'cellwright train --resume RUN'. Of one that
+    is damaged nothing else is known; what is wrong with it is said below.
 
     In JSON, valid and test are losses, of which the lower is better; value and
     test_value are what they are shown as.
@@ -58,15 +65,17 @@ def run(
             f"{folder}: no such folder; 'cellwright train' makes runs in the folder runs"
         )
     found = list_runs(folder)
-    skipped = dict(found.skipped)
+    damaged = dict(found.damaged)
     rows: list[dict[str, Any]] = []
-    metrics: list[Metric] = []
+    metrics: list[Metric | None] = []
     for entry in found.runs:
         try:
             rows.append(_row(entry))
             metrics.append(entry.info.metric)
         except FileError as error:
-            skipped[entry.path] = str(error)
+            damaged[entry.path] = str(error)
+    rows += [_damaged_row(path, why) for path, why in damaged.items()]
+    metrics += [None] * len(damaged)
     if as_json:
         emit_json(jsonable(rows))
     elif output is not None:
@@ -77,8 +86,10 @@ def run(
         stdout().print(printable(str(output)), soft_wrap=True)
     else:
         _print(rows, metrics, folder)
-    for why in skipped.values():
-        stderr().print(printable(f"left out: {why}"), style="yellow", soft_wrap=True)
+    for kind, told in (("damaged", damaged), ("left out", found.skipped)):
+        for why in told.values():
+            line = why.splitlines()[0]
+            stderr().print(printable(f"{kind}: {line}"), style="yellow", soft_wrap=True)
 
 
 def _row(entry: RunFolder) -> dict[str, Any]:
@@ -108,7 +119,13 @@ def _row(entry: RunFolder) -> dict[str, Any]:
     }
 
 
-def _print(rows: list[dict[str, Any]], metrics: list[Metric], folder: Path) -> None:
+def _damaged_row(path: Path, why: str) -> dict[str, Any]:
+    """A run of which nothing is known but its name."""
+    known = {"name": path.name, "path": str(path), "state": "damaged", "error": why}
+    return {**dict.fromkeys(COLUMNS), **known}
+
+
+def _print(rows: list[dict[str, Any]], metrics: list[Metric | None], folder: Path) -> None:
     if not rows:
         stdout().print(printable(f"no runs in {folder}"), style="dim", soft_wrap=True)
         return
@@ -122,10 +139,14 @@ def _print(rows: list[dict[str, Any]], metrics: list[Metric], folder: Path) -> N
     table.add_column("metric", no_wrap=True)
     table.add_column("time", justify="right", no_wrap=True)
     for row, metric in zip(rows, metrics, strict=True):
+        state = Text(row["state"], style=STYLES.get(row["state"], "yellow"))
+        if metric is None:
+            table.add_row(printable(row["name"]), state, *["–"] * 8)
+            continue
         figures = ["–" if row[n] is None else metric.shown(row[n]) for n in ("valid", "test")]
         table.add_row(
             printable(row["name"]),
-            Text(row["state"], style=STYLES.get(row["state"], "yellow")),
+            state,
             printable(row["cell"]),
             printable(Path(row["data"]).name),
             str(row["seed"]),

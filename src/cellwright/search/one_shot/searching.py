@@ -18,6 +18,7 @@ from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import write_cell
+from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.lost_files import check_complete, or_move_away
 from cellwright.runs.recipes import Recipe, opened
@@ -184,9 +185,12 @@ def _candidate(folder: SearchFolder, seed: int) -> Candidate:
     figures = searched.figures()
     run = folder.retraining(seed)
     result = None if run is None else run.result()
+    cell = searched.cell()
+    if run is not None and run.info.cell.id != cell.id:
+        raise RunError(f"{run.path} is of another cell than {searched.path} found; move it away")
     return Candidate(
         seed=seed,
-        cell_id=searched.cell().id,
+        cell_id=cell.id,
         status=figures["status"],
         supernet=figures["valid"],
         seconds=figures["seconds"],
