@@ -246,6 +246,19 @@ def test_curves_that_do_not_fit_together_are_told(recipe):
             collect(store, building, "mine")
 
 
+def test_failures_are_no_results(recipe, monkeypatch):
+    """Nor are they divergence; and where there is nothing else, there is no benchmark."""
+    module = sys.modules[build.__module__]
+    monkeypatch.setattr(module, "EVALUATOR", "trials.evaluators:gone")
+    with pytest.raises(BenchError, match=r"all 2 trainings failed.*\ntrial 0 and 1 more: Runtime"):
+        built(recipe, "a.db", cells=1)
+    monkeypatch.setattr(module, "EVALUATOR", "trials.evaluators:gone_at_first")
+    found, _ = built(recipe, "b.db", cells=1)
+    first, second = found.architecture(0).runs
+    assert (first.status, first.message) == ("failed", "RuntimeError: the data is gone")
+    assert second.status == "ok"
+
+
 def test_a_build_that_has_not_ended_is_no_benchmark_yet(recipe):
     built(recipe, "a.db", cells=1)
     more = drawn("mine", NasBenchNlp(), recipe, first=ZOO[2:], cells=3, repeats=2, epochs=2)

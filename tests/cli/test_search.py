@@ -71,6 +71,13 @@ def test_several_seeds_and_the_choice(short) -> None:
     assert float(rows[0][2]) <= float(rows[1][2])
 
 
+def test_a_search_that_diverges_has_found_nothing(short) -> None:
+    done = short("--set", "search.explode_above=0.1", "--name", "wild")
+    assert done.code == 0
+    assert "diverged after 0 epochs: exploded" in done.out
+    assert "the search diverged: the cell is where it stood, not one that it found" in done.err
+
+
 def test_every_recipe_is_listed_without_torch(shell) -> None:
     outcome = shell("cellwright search --list-recipes", PYTHONPROFILEIMPORTTIME="1")
     for name in ("ess-ptb", "i-darts-ptb-laptop", "darts-ptb", "enas-ptb", "fenas-ptb"):

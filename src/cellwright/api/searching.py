@@ -23,8 +23,9 @@ from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
 from cellwright.trials.executors import Executor
 from cellwright.trials.executors.choosing import check_choice
-from cellwright.trials.store import Store, find_study, has_study, open_store, read_ledger
+from cellwright.trials.store import Ledger, Store, find_study, has_study, open_store, read_ledger
 from cellwright.trials.store.patience import Patience
+from cellwright.trials.study import GaveUpError
 from cellwright.trials.study.source import other_code
 
 STORE = "studies.db"
@@ -77,6 +78,10 @@ def search(
         watcher: who is told how it goes, in place of what is shown.
         progress: show how it goes, on a terminal or in a notebook.
 
+    Returns:
+        what was found. Its `status` is "ok" if there is a cell; a study whose trials all failed
+        has none, is "failed", and says why in `failures`.
+
     Raises:
         UserError: something that was given is wrong.
         KeyboardInterrupt: Ctrl-C was pressed; everything is saved.
@@ -121,17 +126,29 @@ def search(
     return _one_shot(folder, told, checkpoint_seconds)
 
 
+def _baseline(
+    prepared: Prepared, store: Store, executor: Executor, cost: Ledger, turns: _Turns
+) -> Ledger | None:
+    """The random search. What the study found is not lost if nothing works there."""
+    unit = prepared.recipe.baseline
+    try:
+        return run_baseline(prepared, store, executor, cost, unit=unit, watch=turns.next)
+    except GaveUpError as error:
+        turns.told.warn(str(error))
+        return read_baseline(store, prepared.name)
+
+
 class _Turns(ExitStack):
     """A random search, whose number of trials is settled turn by turn."""
 
     def __init__(self, store: Store, executor: Executor, told: Watcher) -> None:
         super().__init__()
-        self._store, self._executor, self._told = store, executor, told
+        self._store, self._executor, self.told = store, executor, told
 
     def next(self, random: Prepared, target: int) -> Watch | None:
         """The next turn."""
         self.close()
-        return self.enter_context(self._told.studying(random, self._store, self._executor, target))
+        return self.enter_context(self.told.studying(random, self._store, self._executor, target))
 
 
 def _refuse(options: dict[str, Any], what: str) -> None:
@@ -184,12 +201,11 @@ def _study(
             run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)
         ledger, random = read_ledger(opened, study), read_baseline(opened, prepared.name)
-        if baseline:
+        if baseline and ledger.failed == ledger.trials:
+            told.warn("there is no random search: whatever was trained failed")
+        elif baseline:
             told.baseline_begins(prepared, ledger)
             with _Turns(opened, executor, told) as turns:
-                unit = recipe.baseline
-                random = run_baseline(
-                    prepared, opened, executor, ledger, unit=unit, watch=turns.next
-                )
+                random = _baseline(prepared, opened, executor, ledger, turns)
         folder = write_found(opened, prepared.name, ledger, random, out)
         return StudyFound.read(opened, study, ledger, random, folder, recipe)

@@ -178,6 +178,9 @@ def test_a_search_that_diverges_is_a_result(text: Path, tmp_path: Path) -> None:
     assert candidate.status == "exploded"
     assert math.isinf(candidate.supernet)
     assert folder.found().nodes
+    assert SearchFolder.open(folder.path).state == "diverged"
+    with pytest.raises(RunError, match="has diverged, and there is nothing to resume"):
+        run_search(SearchFolder.open(folder.path))
 
 
 @pytest.mark.parametrize(

@@ -25,8 +25,17 @@ from cellwright.runs.recipes import Recipe, opened
 from cellwright.spaces import Pool, Space
 from cellwright.tasks.registry import open_task
 from cellwright.trials.executors import Call, Executor
-from cellwright.trials.store import Overview, Store, find_study, has_study, list_trials, read_curves
+from cellwright.trials.store import (
+    Overview,
+    Store,
+    failure_reasons,
+    find_study,
+    has_study,
+    list_trials,
+    read_curves,
+)
 from cellwright.trials.store.errors import DamagedError
+from cellwright.trials.store.trials import FAILED
 from cellwright.trials.study import run_study
 from cellwright.trials.task_label import TaskLabel
 
@@ -154,7 +163,7 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     """The benchmark of a study whose trainings have all ended.
 
     Raises:
-        BenchError: some have not, or the space has too few cells.
+        BenchError: some have not, all have failed, or the space has too few cells.
         StoreError: there is no such study.
     """
     study = find_study(store, building.name)
@@ -169,6 +178,11 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     missing = [t for t in trials if t.number not in records or not records[t.number].ended_at]
     if missing:
         raise BenchError(f"{len(missing):,} of {len(trials):,} trainings have not ended yet")
+    if all(records[trial.number].state == FAILED for trial in trials):
+        raise BenchError(
+            f"all {len(trials):,} trainings failed, so there is no benchmark; once that is put "
+            "right, build it under another name:\n" + "\n".join(failure_reasons(store, study))
+        )
     curves = {name: read_curves(store, study, name=name) for name in CURVES}
     settings = _settings(building)
     rows = []

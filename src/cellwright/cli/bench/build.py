@@ -174,6 +174,9 @@ def run(
     line = f"{target}: {count(len(benchmark), 'architecture')}, {count(runs, 'run')}"
     line += f", {diverged:,} of them diverged" + (f", {failed:,} failed" if failed else "")
     stdout().print(printable(line), soft_wrap=True)
+    if diverged + failed == runs:
+        note = "no run has a loss: the benchmark has nothing to search or to rank"
+        stderr().print(note, style="yellow", soft_wrap=True)
 
 
 def _building(

@@ -67,17 +67,16 @@ def run(
     found = list_runs(folder)
     damaged = dict(found.damaged)
     rows: list[dict[str, Any]] = []
-    metrics: list[Metric | None] = []
+    metrics: list[Metric] = []
     for entry in found.runs:
         try:
             rows.append(_row(entry))
             metrics.append(entry.info.metric)
         except FileError as error:
             damaged[entry.path] = str(error)
-    rows += [_damaged_row(path, why) for path, why in damaged.items()]
-    metrics += [None] * len(damaged)
+    lost = [_damaged_row(path, why) for path, why in damaged.items()]
     if as_json:
-        emit_json(jsonable(rows))
+        emit_json(jsonable([*rows, *lost]))
     elif output is not None:
         from cellwright.report.run_tables import runs_table
         from cellwright.report.tables import write_table
@@ -85,7 +84,7 @@ def run(
         write_table(runs_table(rows, metrics), output)
         stdout().print(printable(str(output)), soft_wrap=True)
     else:
-        _print(rows, metrics, folder)
+        _print([*rows, *lost], [*metrics, *[None] * len(lost)], folder)
     for kind, told in (("damaged", damaged), ("left out", found.skipped)):
         for why in told.values():
             line = why.splitlines()[0]

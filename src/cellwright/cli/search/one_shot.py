@@ -59,6 +59,8 @@ def _print_stop(line: str, go_on: str) -> None:
 
 
 def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
+    from cellwright.search.one_shot.searching import all_diverged
+
     console, chosen, metric = stdout(), candidates[0], folder.info.metric
     if len(candidates) > 1:
         console.print()
@@ -94,6 +96,10 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     table.add_row("", printable(f"cellwright cells show {cell}"))
     console.print()
     console.print(table)
+    if all_diverged(candidates):
+        who = "the search" if len(candidates) == 1 else "every seed"
+        note = f"{who} diverged: the cell is where it stood, not one that it found"
+        stderr().print(note, style="yellow", soft_wrap=True)
 
 
 def _candidates(candidates: list[Candidate], metric: Metric) -> Table:

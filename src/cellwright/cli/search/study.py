@@ -12,7 +12,7 @@ from rich.table import Table
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.output import count, printable, stderr, stdout
 from cellwright.cli.store_option import password_note, with_store
-from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
 
 if TYPE_CHECKING:
     from cellwright.api import StudyFound
@@ -34,6 +34,7 @@ def run(store: str | None, **arguments: Any) -> None:
         raise typer.Exit(INTERRUPTED) from None
     assert isinstance(found, StudyFound)
     _print_found(found, store)
+    _refuse_failure(found, arguments["baseline"])
 
 
 # -- what is printed ---------------------------------------------------------------------------
@@ -66,7 +67,7 @@ def _print_found(found: StudyFound, place: str | None) -> None:
     console, ledger, random, metric = stdout(), found.ledger, found.random, found.metric
     console.print()
     if ledger.best is None:
-        console.print(f"none of {count(ledger.trials, 'trial')} has a value", style="yellow")
+        console.print(no_value_line(ledger), style="yellow")
     else:
         console.print(best_table(found.best, metric))
     console.print()
@@ -82,6 +83,22 @@ def _print_found(found: StudyFound, place: str | None) -> None:
         table.add_row(*map(printable, row))
     console.print()
     console.print(table)
+
+
+def _refuse_failure(found: StudyFound, baseline: bool) -> None:
+    """Say so if a search came to nothing because whatever it tried failed."""
+    from cellwright.trials.study import StudyError
+
+    for which, reasons in ((found.ledger, found.failures), (found.random, found.random_failures)):
+        own = which is found.ledger
+        if which is None or not which.trials or which.failed < which.trials:
+            continue
+        if own or baseline:
+            trials = "the only trial" if which.trials == 1 else f"all {which.trials:,} trials"
+            raise StudyError(
+                f"{trials} of study {which.study!r} failed; once that is put right, search again "
+                "under another --name:\n" + "\n".join(reasons)
+            )
 
 
 def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:

@@ -88,15 +88,6 @@ def _row(each: Overview) -> dict[str, Any]:
         "best": best,
         "shown": None if best is None else metric.value(best),
         "seconds": each.seconds,
-        "state": state_of(each),
+        "state": each.state,
         "created": each.study.created_at,
     }
-
-
-def state_of(each: Overview) -> str:
-    """Whether somebody works on a study, or it is complete, or waits to be gone on with."""
-    if each.drivers:
-        return "running"
-    target = each.study.target
-    enough = each.exhausted or (target is not None and each.ended >= target)
-    return "complete" if enough and each.ended == each.trials else "open"

@@ -14,9 +14,8 @@ from cellwright.cli.figures import duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit, emit_json, printable, stdout
 from cellwright.cli.store_option import password_note, with_store
-from cellwright.cli.studies.listing import state_of
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
-from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
 
 if TYPE_CHECKING:
     from cellwright.trials.store import Ledger, Overview, TrialRecord
@@ -55,6 +54,7 @@ def run(
         StoreError,
         best_trials,
         cell_of,
+        failure_reasons,
         find_study,
         open_store,
     )
@@ -70,19 +70,24 @@ def run(
             return
         stands, ledger = overview_and_ledger(opened, study)
         random = read_baseline(opened, name)
+        reasons = failure_reasons(opened, study) if ledger.failed else []
     if as_json:
-        emit_json(jsonable(_document(stands, found, ledger, random)))
+        emit_json(jsonable(_document(stands, found, ledger, random, reasons)))
         return
-    _print(stands, found, ledger, random, store)
+    _print(stands, found, ledger, random, store, reasons)
 
 
 def _document(
-    stands: Overview, best: list[TrialRecord], ledger: Ledger, random: Ledger | None
+    stands: Overview,
+    best: list[TrialRecord],
+    ledger: Ledger,
+    random: Ledger | None,
+    reasons: list[str],
 ) -> dict[str, Any]:
     study, metric = stands.study, stands.study.metric
     return {
         "name": study.name,
-        "state": state_of(stands),
+        "state": stands.state,
         "target": study.target,
         "window": study.window,
         "search": study.search,
@@ -96,6 +101,7 @@ def _document(
         ],
         "ledger": ledger.to_json(),
         "random": None if random is None else random.to_json(),
+        "failures": reasons,
     }
 
 
@@ -105,6 +111,7 @@ def _print(
     ledger: Ledger,
     random: Ledger | None,
     place: str,
+    reasons: list[str],
 ) -> None:
     from cellwright.search.studies.baseline import compare
 
@@ -119,7 +126,9 @@ def _print(
     if best:
         console.print(best_table(best, metric))
     else:
-        console.print("no trial has a value yet", style="dim")
+        console.print(no_value_line(ledger), style="dim")
+    for line in reasons:
+        console.print(printable(f"failed: {line}"), style="yellow", soft_wrap=True)
     console.print()
     console.print(ledger_table(ledger, random, metric))
     if random is not None:
@@ -146,7 +155,7 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
     settings.pop("initial", None)
     facts = [
         ("study", study.name),
-        ("state", ", ".join([state_of(stands), ended, *open_trials])),
+        ("state", ", ".join([stands.state, ended, *open_trials])),
         ("space", f"{space.get('name', '?')}: {_settings(space.get('settings', {}))}"),
         ("method", f"{study.search.get('method', '?')}: {_settings(settings)}"),
     ]

@@ -44,6 +44,21 @@ def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Table:
     return table
 
 
+def no_value_line(ledger: Ledger) -> str:
+    """Why a study has no best trial."""
+    if not ledger.trials:
+        return "no trial has a value yet"
+    if ledger.failed == ledger.trials:
+        return f"no cell was found: {_all(ledger.trials)} failed"
+    if ledger.diverged == ledger.trials:
+        return f"no cell was found: {_all(ledger.trials)} diverged"
+    return f"no cell was found: {ledger.diverged:,} diverged, {ledger.failed:,} failed"
+
+
+def _all(trials: int) -> str:
+    return "the only trial" if trials == 1 else f"all {trials:,} trials"
+
+
 def ledger_table(study: Ledger, random: Ledger | None, metric: Metric) -> Table:
     """What a study has cost and found, with the random search beside it."""
     table = Table(box=None, pad_edge=False, header_style="bold")

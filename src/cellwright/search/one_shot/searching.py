@@ -108,7 +108,7 @@ def run_search(
         write_cell(folder.path / FOUND, cell)
         cell.draw(str(folder.path / "found.svg"))
         _write_selection(folder.path, candidates)
-        folder.set_status("finished")
+        folder.set_status("diverged" if all_diverged(candidates) else "finished")
         return candidates
 
 
@@ -123,6 +123,11 @@ def choose(candidates: list[Candidate]) -> list[Candidate]:
         return (0.0 if trained is None else _finite(trained), _finite(candidate.supernet))
 
     return sorted(candidates, key=merit)
+
+
+def all_diverged(candidates: list[Candidate]) -> bool:
+    """Whether no seed came to its end. The cell is then what the first of them stood at."""
+    return all(candidate.status != "ok" for candidate in candidates)
 
 
 def named(folder: SearchFolder, cell: Cell) -> Cell:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func, select
 
@@ -14,6 +15,9 @@ from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study, study_by_id
 from cellwright.trials.store.tables import attempts, drivers, studies, trials
 from cellwright.trials.store.trials import FAILED, FINISHED
+
+State = Literal["running", "open", "complete", "failed"]
+"""What has become of a study."""
 
 _HOUR = 3600.0
 _EXHAUSTED = select(studies.c.exhausted).where(studies.c.id == bindparam("study"))
@@ -59,6 +63,18 @@ class Overview:
     def ended(self) -> int:
         """How many trials have finished or failed."""
         return self.states[FINISHED] + self.states[FAILED]
+
+    @property
+    def state(self) -> State:
+        """Whether somebody works on it, or it waits to be gone on with, or it is over; and then,
+        whether all of its trials failed. (One that diverged did not: that is a result.)"""
+        if self.drivers:
+            return "running"
+        target = self.study.target
+        enough = self.exhausted or (target is not None and self.ended >= target)
+        if not enough or self.ended < self.trials:
+            return "open"
+        return "failed" if self.ended and not self.states[FINISHED] else "complete"
 
 
 def overview(store: Store, study: Study) -> Overview:

@@ -16,6 +16,7 @@ from cellwright.trials.store.errors import DamagedError, StoreAwayError, StoreEr
 from cellwright.trials.store.store import Store
 from cellwright.trials.store.studies import Study
 from cellwright.trials.store.tables import attempts, cells, curves, trials
+from cellwright.trials.store.trials import FAILED
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,20 @@ def list_trials(
     with damage_named(store, study):
         rows = store.read(lambda c: c.execute(query.order_by(trials.c.number).limit(most)).all())
         return [_record(row) for row in rows]
+
+
+def failure_reasons(store: Store, study: Study, most: int = 3) -> list[str]:
+    """Why trials of a study failed, in a line each, the first reasons first."""
+    counted: dict[str, list[int]] = {}
+    for trial in list_trials(store, study, state=FAILED):
+        lines = (trial.error or "nobody knows why").splitlines()
+        counted.setdefault(lines[0] if lines else "nobody knows why", []).append(trial.number)
+    found = [
+        f"trial {numbers[0]}{f' and {len(numbers) - 1:,} more' if len(numbers) > 1 else ''}: {why}"
+        for why, numbers in counted.items()
+    ]
+    left = len(found) - most
+    return [*found[:most], *([f"and {left:,} more reasons"] if left > 0 else [])]
 
 
 def read_cell(store: Store, cell_id: str) -> Cell:

@@ -8,6 +8,7 @@ from cellwright.trials.study.driver import run_study
 from cellwright.trials.study.events import (
     AttemptFailed,
     Event,
+    GaveUpError,
     StudyError,
     StudyStopped,
     TrialFinished,
@@ -17,6 +18,7 @@ from cellwright.trials.study.events import (
 __all__ = [
     "AttemptFailed",
     "Event",
+    "GaveUpError",
     "StoreBack",
     "StoreLost",
     "StudyError",

@@ -31,7 +31,7 @@ from cellwright.trials.store.trials import WAITING, Claim, claim, claimed, end_a
 from cellwright.trials.study.events import (
     AttemptFailed,
     Event,
-    StudyError,
+    GaveUpError,
     StudyStopped,
     TrialFinished,
     TrialStarted,
@@ -287,7 +287,7 @@ class _Driver:
     def _give_up_if_hopeless(self) -> None:
         limit, leader = self._give_up_after, self._leader
         if limit is not None and leader is not None and leader.failed_in_a_row >= limit:
-            raise StudyError(
+            raise GaveUpError(
                 f"the last {limit} trials of study {self._study.name!r} have all failed; "
                 f"the last one: {(leader.last_error or '?').splitlines()[0]}"
             )

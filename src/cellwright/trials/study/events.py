@@ -13,6 +13,10 @@ class StudyError(UserError):
     """A study cannot go on. The message says why, and what to do."""
 
 
+class GaveUpError(StudyError):
+    """So many trials of a study failed in a row that it was given up."""
+
+
 class StudyStopped(KeyboardInterrupt):
     """A driver was asked to stop (Ctrl-C, or the signal TERM), and has put back what it ran.
 
