@@ -74,6 +74,9 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     else:
         ended = f"diverged after {count(figures['epochs'], 'epoch')}: {figures['status']}"
     table.add_row("status", ended)
+    if figures["status"] != "ok":
+        half = folder.info.recipe.search.learning_rate / 2
+        table.add_row("try", f"the same with smaller steps: --set search.learning_rate={half:g}")
     table.add_row("valid", f"{metric.name} {metric.shown(chosen.supernet)} with the shared weights")
     table.add_row("parameters", f"{figures['parameters']:,} while searching")
     searched = sum(each.seconds for each in candidates)
