@@ -32,6 +32,7 @@ from cellwright.trials.study.events import (
     AttemptFailed,
     Event,
     GaveUpError,
+    StudyError,
     StudyStopped,
     TrialFinished,
     TrialStarted,
