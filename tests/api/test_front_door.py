@@ -250,7 +250,7 @@ def test_a_comparison_without_a_result_has_no_best_cell(text: str, monkeypatch):
         raise RuntimeError("the data is gone")
 
     how = {"recipe": "laptop", "epochs": 1, "seeds": 1, "executor": "in-process", "progress": False}
-    settings = {**SMALL, "training.learning_rate": 1e30}
+    settings = {**SMALL, "training.learning_rate": 1e6}
     diverged = cw.compare(["gru"], text, settings=settings, out="wild", **how)
     assert (diverged.status, diverged.cell) == ("diverged", None)
     assert diverged.words[0] == "No cell has a result: every training diverged."

@@ -243,7 +243,7 @@ def test_a_study_keeps_its_settings(store: Store):
     used.ask()
     with pytest.raises(StudyError, match="has not been asked yet"):
         study(store, used, InProcess(), 3)
-    with pytest.raises(StudyError, match="trials must be a whole number from 1 on"):
+    with pytest.raises(StudyError, match="a study has from 1 to"):
         study(store, evolution(), InProcess(), 0)
 
 
