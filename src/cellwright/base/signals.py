@@ -11,6 +11,22 @@ from types import FrameType
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
+class Terminated(KeyboardInterrupt):
+    """The signal TERM came: what has been begun is cleaned up, as it is after Ctrl-C."""
+
+
+def clean_up_on_term() -> None:
+    """Let the signal TERM raise, as Ctrl-C does, so that whoever has something half-made in the
+    works removes it. A second one ends the process at once."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise Terminated
+
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, end)
+
+
 class StopRequest:
     """Which signal came, if one did."""
 

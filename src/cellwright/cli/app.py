@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cellwright.base.signals import clean_up_on_term
 from cellwright.cli import compare, evaluate, search, similarity, train
 from cellwright.cli.bench import app as bench
 from cellwright.cli.cells import app as cells
@@ -70,4 +71,5 @@ def _root(
 
 def main() -> None:
     """The entry point of the `cellwright` command."""
+    clean_up_on_term()
     app(prog_name="cellwright")

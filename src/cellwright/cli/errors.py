@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from cellwright.base.errors import UserError
+from cellwright.base.signals import Terminated
 from cellwright.cli.help import Group
 from cellwright.cli.output import printable, stderr
 
@@ -19,6 +20,10 @@ USAGE = 2
 
 INTERRUPTED = 130
 """Exit code: Ctrl-C."""
+
+
+TERMINATED = 143
+"""Exit code: the signal TERM."""
 
 
 class RootGroup(Group):
@@ -53,6 +58,8 @@ class RootGroup(Group):
         """Run the command; here, because what becomes of Ctrl-C above differs by version."""
         try:
             return super().invoke(ctx)
+        except Terminated:
+            _fail("terminated", TERMINATED)
         except KeyboardInterrupt:
             _fail("interrupted", INTERRUPTED)
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.base.errors import FileError, reason
-from cellwright.base.files import sync_folder, write_whole
+from cellwright.base.files import remove, sync_folder, write_whole
+from cellwright.base.half_made import half_made, sweep_abandoned
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
 from cellwright.base.regular_files import open_regular, read_regular
@@ -54,6 +53,7 @@ class _StaleError(Exception):
 
 def peek(source: Source) -> Entry | None:
     """The token files of a corpus if they are there and good."""
+    sweep_leftovers()
     try:
         return _check(_folder(source), source)
     except _StaleError:
@@ -62,6 +62,7 @@ def peek(source: Source) -> Entry | None:
 
 def fetch(source: Source, progress: Progress | None = None) -> Entry:
     """The token files of a corpus, made if need be."""
+    sweep_leftovers()
     folder = _folder(source)
     with contextlib.suppress(_StaleError):
         return _check(folder, source)
@@ -87,6 +88,12 @@ def fetch(source: Source, progress: Progress | None = None) -> Entry:
         raise DataError(f"{folder}: {stale} right after it was written; try again") from None
 
 
+def sweep_leftovers() -> None:
+    """Remove what processes that were killed have left of other corpora: it may be gigabytes."""
+    for place in (places.tokens_folder(), places.corpora_folder()):
+        sweep_abandoned(place)
+
+
 def _folder(source: Source) -> Path:
     return places.tokens_folder() / source.key
 
@@ -94,22 +101,19 @@ def _folder(source: Source) -> Path:
 def _sweep(folder: Path) -> None:
     """Remove what a process left that was killed while it wrote."""
     for leftover in folder.parent.glob(f".{folder.name}.*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+        remove(leftover)
 
 
 def _make(folder: Path, source: Source, progress: Progress | None) -> None:
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
+    with half_made(folder) as temporary:
         new = temporary / "new"
         new.mkdir()
         prepare(source, new, progress)
         sync_folder(new)
-        if folder.exists() or folder.is_symlink():
+        if os.path.lexists(folder):
             os.rename(folder, temporary / "old")
         os.rename(new, folder)
         sync_folder(folder.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _check(folder: Path, source: Source) -> Entry:

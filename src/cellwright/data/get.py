@@ -6,11 +6,11 @@ import contextlib
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.half_made import half_made
 from cellwright.base.progress import Progress
 from cellwright.data import builtin, places
 from cellwright.data.download import download
@@ -113,13 +113,10 @@ def _take(origin: Path, new: Path, progress: Progress | None) -> None:
 @contextlib.contextmanager
 def _replacing(target: Path) -> Iterator[Path]:
     """A new folder that takes the target's place if all goes well, and goes away if not."""
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
+    with half_made(target) as temporary:
         new = temporary / "new"
         new.mkdir()
         yield new
-        if target.exists():
+        if os.path.lexists(target):
             os.rename(target, temporary / "old")
         os.rename(new, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
