@@ -9,7 +9,8 @@ import pytest
 
 from cellwright.base import files
 from cellwright.base.errors import FileError
-from cellwright.base.files import make_inside, sweep, whole_folder, write_named, write_whole
+from cellwright.base.files import make_inside, sweep, write_named, write_whole
+from cellwright.base.half_made import whole_folder
 from cellwright.base.locks import is_held, training_lock
 from runs.support import largest_file
 

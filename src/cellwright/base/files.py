@@ -12,7 +12,6 @@ import os
 import secrets
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol, TypeVar
@@ -122,47 +121,6 @@ def open_lasting(path: Path, flags: int) -> int:
         os.close(handle)
         raise
     return handle
-
-
-@contextlib.contextmanager
-def whole_folder(target: Path, *, replace: bool = True) -> Iterator[Path]:
-    """A new folder to be filled, which takes the target's place if all goes well and goes away if
-    not, with the folders above it that were made for it.
-
-    Args:
-        target: the folder that it will be.
-        replace: in place of whatever is there; otherwise only of an empty folder.
-
-    Raises:
-        OSError: it cannot be made, or put there. What was there is as it was.
-    """
-    above = [folder for folder in target.parents if not folder.exists()]
-    target.parent.mkdir(parents=True, exist_ok=True)
-    done = False
-    try:
-        temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-        new, old = temporary / "new", temporary / "old"
-        try:
-            new.mkdir()
-            yield new
-            sync_folder(new)
-            if replace and os.path.lexists(target):
-                os.rename(target, old)
-            try:
-                os.rename(new, target)
-            except OSError:
-                if os.path.lexists(old):
-                    os.rename(old, target)
-                raise
-            done = True
-            sync_folder(target.parent)
-        finally:
-            shutil.rmtree(temporary, ignore_errors=True)
-    finally:
-        if not done:
-            for folder in above:
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
 
 
 def move(source: Path, target: Path) -> None:

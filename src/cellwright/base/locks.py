@@ -67,6 +67,23 @@ def is_held(folder: Path) -> bool:
         os.close(handle)
 
 
+def is_free(path: Path) -> bool:
+    """Whether nobody holds a lock file, which is known only where there are locks."""
+    if fcntl is None:
+        return False
+    try:
+        handle = os.open(path, os.O_RDONLY | NO_LINK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
 def _taken(handle: int, tries: int, shared: bool = False) -> bool:
     """Whether this process has the lock now; a file system without locks gives it to anybody."""
     if fcntl is None:

@@ -11,7 +11,6 @@ import contextlib
 import errno
 import hashlib
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -21,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.base.errors import FileError, reason
-from cellwright.base.files import whole_folder, write_whole
+from cellwright.base.files import remove, write_whole
+from cellwright.base.half_made import sweep_abandoned, whole_folder
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
 from cellwright.base.regular_files import open_regular, read_regular
@@ -54,6 +54,7 @@ class _StaleError(Exception):
 
 def peek(source: Source) -> Entry | None:
     """The token files of a corpus if they are there and good."""
+    sweep_leftovers()
     try:
         return _check(_folder(source), source)
     except _StaleError:
@@ -62,6 +63,7 @@ def peek(source: Source) -> Entry | None:
 
 def fetch(source: Source, progress: Progress | None = None) -> Entry:
     """The token files of a corpus, made if need be."""
+    sweep_leftovers()
     folder = _folder(source)
     with contextlib.suppress(_StaleError):
         return _check(folder, source)
@@ -92,6 +94,12 @@ def fetch(source: Source, progress: Progress | None = None) -> Entry:
         raise DataError(f"{folder}: {stale} right after it was written; try again") from None
 
 
+def sweep_leftovers() -> None:
+    """Remove what processes that were killed have left of other corpora: it may be gigabytes."""
+    for place in (places.tokens_folder(), places.corpora_folder()):
+        sweep_abandoned(place)
+
+
 def _folder(source: Source) -> Path:
     return places.tokens_folder() / source.key
 
@@ -99,7 +107,7 @@ def _folder(source: Source) -> Path:
 def _sweep(folder: Path) -> None:
     """Remove what a process left that was killed while it wrote."""
     for leftover in folder.parent.glob(f".{folder.name}.*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+        remove(leftover)
 
 
 def _make(folder: Path, source: Source, progress: Progress | None) -> None:

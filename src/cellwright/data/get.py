@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 from cellwright.base.errors import did_you_mean, reason
-from cellwright.base.files import whole_folder
+from cellwright.base.half_made import whole_folder
 from cellwright.base.progress import Progress
 from cellwright.data import builtin, places
 from cellwright.data.download import download

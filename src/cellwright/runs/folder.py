@@ -33,13 +33,13 @@ from cellwright.runs.cell_file import cell_bytes, read_cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.info import RunInfo
 from cellwright.runs.recipes import recipe_to_toml
-from cellwright.runs.work_folder import METRICS, RESULT, WorkFolder, is_half_made
+from cellwright.runs.work_folder import METRICS, RESULT, WorkFolder
 
 if TYPE_CHECKING:
     from cellwright.runs.checkpoints import Checkpoint
     from cellwright.training.results import Result
 
-__all__ = ["BEST", "METRICS", "NEXT_BEST", "RUNS", "RunFolder", "is_half_made"]
+__all__ = ["BEST", "METRICS", "NEXT_BEST", "RUNS", "RunFolder"]
 
 NOTHING: Mapping[str, bytes] = {}
 

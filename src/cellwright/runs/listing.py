@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.base.errors import FileError, refused
-from cellwright.runs.folder import RUNS, RunFolder, is_half_made
+from cellwright.base.half_made import is_abandoned
+from cellwright.runs.folder import RUNS, RunFolder
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def list_runs(runs: Path = RUNS) -> Listing:
         raise refused("read", runs, error) from None
     for path in found:
         if path.name.startswith("."):
-            if is_half_made(path):
+            if is_abandoned(path):
                 listing.skipped[path] = (
                     f"{path} was left half-made by a process that was killed; "
                     "it goes when the next run is made"

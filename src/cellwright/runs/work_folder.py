@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from typing_extensions import Self
 
 from cellwright.base.errors import did_you_mean, refused
-from cellwright.base.files import ENDING, remove, sync_folder, temporary_name, write_whole
-from cellwright.base.locks import is_held, training_lock
+from cellwright.base.files import sync_folder, write_whole
+from cellwright.base.half_made import half_made
+from cellwright.base.locks import is_held
 from cellwright.base.regular_files import read_regular
 from cellwright.runs.errors import RunError
 from cellwright.runs.info import Status, WorkInfo
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
     from cellwright.runs.checkpoints import Checkpoint
 
 METRICS, LAST, RESULT = "metrics.jsonl", "last.safetensors", "result.json"
-
-_MAKING_SECONDS = 60
-"""A folder younger than this may still be in the making, and not have its lock yet."""
 
 State = Literal["running", "killed", "finished", "stopped", "diverged"]
 """What has become of work: as its status, but what no process works on is not running."""
@@ -73,20 +69,15 @@ class WorkFolder(Generic[Info]):
         Raises:
             RunError: it cannot be made, or its name is taken.
         """
-        temporary = temporary_name(wanted)
         try:
             wanted.parent.mkdir(parents=True, exist_ok=True)
-            _sweep_half_made(wanted.parent)
-            temporary.mkdir()
-            with training_lock(temporary):
+            with half_made(wanted) as temporary:
                 for name, data in {cls.info_name: info.to_json(), METRICS: b"", **files}.items():
                     write_whole(temporary / name, data)
                 final = _renamed(temporary, wanted, numbered, cls.noun)
             sync_folder(final.parent)
         except OSError as error:
             raise refused("make", wanted, error) from None
-        finally:
-            remove(temporary)
         return cls(final, info)
 
     @classmethod
@@ -177,21 +168,6 @@ class WorkFolder(Generic[Info]):
             raise refused("read", file, error) from None
         except ValueError as error:
             raise RunError(f"{file} is damaged, or of another version: {error}") from None
-
-
-def is_half_made(folder: Path) -> bool:
-    """Whether a folder was being made by a process that was killed since."""
-    try:
-        old = time.time() - folder.stat().st_mtime > _MAKING_SECONDS
-    except OSError:
-        return False
-    return old and fnmatch(folder.name, f".*{ENDING}") and not is_held(folder)
-
-
-def _sweep_half_made(runs: Path) -> None:
-    for folder in runs.glob(f".*{ENDING}"):
-        if is_half_made(folder):
-            remove(folder)
 
 
 def _renamed(temporary: Path, wanted: Path, numbered: bool, noun: str) -> Path:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellwright.base.errors import refused
-from cellwright.base.files import whole_folder
+from cellwright.base.half_made import whole_folder
 from cellwright.base.progress import Progress
 from cellwright.base.signals import stop_requests
 from cellwright.data.errors import DataError
