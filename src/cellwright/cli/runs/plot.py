@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from cellwright.cli.help import examples
-from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.output import say, stderr, stdout
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 EXAMPLES = examples(
@@ -29,7 +29,7 @@ class Against(str, Enum):
 
 
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="RUN", help=RUN_HELP)],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="An SVG or PNG file.")
     ] = Path("curves.svg"),
@@ -65,5 +65,5 @@ def run(
     for curve in curves:
         if not curve.records:
             note = f"{curve.label}: left out, since no epoch has ended yet"
-            stderr().print(printable(note), style="yellow", soft_wrap=True)
+            say(note, "yellow", stderr())
     stdout().print(str(output), soft_wrap=True)

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.errors import INTERRUPTED
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr, stdout
 from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+from cellwright.cli.tables import Whole, print_facts
 
 if TYPE_CHECKING:
     from cellwright.api import StudyFound
@@ -47,9 +47,9 @@ def _print_stop(prepared: Prepared, place: str | None) -> None:
         if has_study(store, prepared.name):
             ended = overview(store, find_study(store, prepared.name)).ended
     line = f"stopped; what has ended ({count(ended, 'trial')}) is kept in {title}"
-    stderr().print(printable(line), style="yellow", soft_wrap=True)
-    stderr().print("go on: the same command again", soft_wrap=True)
-    stderr().print(printable(f"so far: {_command('studies show', prepared.name, place)}"))
+    say(line, "yellow", stderr())
+    say("go on: the same command again", "", stderr())
+    say(f"so far: {_command('studies show', prepared.name, place)}", "", stderr())
 
 
 def _print_found(found: StudyFound, place: str | None) -> None:
@@ -66,14 +66,9 @@ def _print_found(found: StudyFound, place: str | None) -> None:
     if random is not None:
         console.print()
         for line in verdict_lines(ledger, random, compare(ledger, random), metric):
-            console.print(printable(line), soft_wrap=True)
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for row in _next(found, place):
-        table.add_row(*map(printable, row))
+            say(line)
     console.print()
-    console.print(table)
+    print_facts((name, Whole(text)) for name, text in _next(found, place))
 
 
 def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:

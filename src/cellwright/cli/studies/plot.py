@@ -23,7 +23,7 @@ EXAMPLES = examples(
 
 
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="STUDY...", help=STUDY_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="STUDY", help=STUDY_HELP)],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="An SVG or PNG file.")
     ] = Path("studies.svg"),

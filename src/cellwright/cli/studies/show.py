@@ -8,14 +8,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.figures import duration, jsonable, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit, emit_json, printable, stdout
+from cellwright.cli.output import count, emit, emit_json, printable, say, stdout
 from cellwright.cli.studies.listing import state_of
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
 from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+from cellwright.cli.tables import print_facts
 
 if TYPE_CHECKING:
     from cellwright.trials.store import Ledger, Overview, TrialRecord
@@ -107,12 +107,7 @@ def _print(
     from cellwright.search.studies.baseline import compare
 
     console, metric = stdout(), stands.study.metric
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for name, value in _facts(stands):
-        facts.add_row(name, printable(value))
-    console.print(facts)
+    print_facts(_facts(stands))
     console.print()
     if best:
         console.print(best_table(best, metric))
@@ -123,7 +118,7 @@ def _print(
     if random is not None:
         console.print()
         for line in verdict_lines(ledger, random, compare(ledger, random), metric):
-            console.print(printable(line), soft_wrap=True)
+            say(line)
     console.print()
     quoted = shlex.quote(stands.study.name)
     console.print(printable(f"plot:   cellwright studies plot {quoted}"), soft_wrap=True)
