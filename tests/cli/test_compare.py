@@ -9,12 +9,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from cellwright.cli import compare_progress
-from cellwright.cli.compare_progress import Progress, bars
+from cellwright.cli.compare_progress import Progress, bars, status_line
 from cellwright.compare.running import Event
 from cellwright.tasks.metric import Metric
 from cli.conftest import SHORT
-from compare.figures import plan_of, standing
 
 
 def test_a_comparison_from_start_to_end(run, corpus: Path):
@@ -103,20 +101,17 @@ def test_a_cluster_that_is_starting_has_no_workers_yet():
     assert progress.left == pytest.approx(100.0)
 
 
-def test_where_there_are_no_bars_an_epoch_has_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-):
-    monkeypatch.setattr(compare_progress, "QUIET_SECONDS", 0.0)
+def test_where_there_are_no_bars_a_line_says_how_far_trainings_are():
     f1 = Metric.model_validate({"name": "F1", "form": "percent"})
-    plan = plan_of(standing("a", []), metric=f1, folder=tmp_path, seeds=1)
-    with compare_progress.shown(plan, 1) as watch:
-        watch(Event("a", 0, "begun"))
-        for epoch, part, valid in ((1, 0.5, None), (1, 1.0, 0.2), (2, 0.3, 0.2), (2, 0.6, 0.2)):
-            values = {"epoch": epoch, "part": part, "seconds": 1.0, "valid": valid, "best": valid}
-            watch(Event("a", 0, "moved", values))
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 1
-    assert lines[0].startswith("a seed 0  valid   80.00  epoch 1 of 2")
+    progress = Progress(3, 2, 2, {})
+    assert status_line(progress, f1) is None
+    for label in ("a", "b"):
+        progress.add(Event(label, 0, "begun"))
+    values = {"epoch": 2, "part": 0.5, "seconds": 30.0, "valid": 0.2, "best": 0.2}
+    progress.add(Event("a", 0, "moved", values))
+    assert status_line(progress, f1) == (
+        "a seed 0: epoch 2 of 2, 75%, valid 80.00; b seed 0: starting, 0%; 0:45 left in all"
+    )
 
 
 def test_bars_show_the_metric():

@@ -6,7 +6,14 @@ import math
 
 import pytest
 
-from cellwright.cli.train_progress import WINDOW, Pace, bars, epoch_line, heading
+from cellwright.cli.train_progress import (
+    WINDOW,
+    Pace,
+    bars,
+    epoch_line,
+    epoch_lines,
+    status_line,
+)
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.metric import Metric
 from cellwright.training.results import EpochDone, EpochRecord, StepDone
@@ -62,19 +69,50 @@ def test_a_process_may_begin_with_the_end_of_an_epoch():
 
 
 def test_lines_of_epochs():
-    line = epoch_line(EpochDone(record(12, math.log(200), averaged=True), True), PERPLEXITY)
-    assert line.split() == ["12", "148.4", "200.0", "148.4", "6.0", "s", "best,", "averaged",
-                            "weights"]  # fmt: skip
-    assert epoch_line(EpochDone(record(1, math.nan), False), PERPLEXITY).split()[2] == "–"
-    assert heading(PERPLEXITY).endswith("(perplexity, lower is better)")
+    lines = epoch_lines(PERPLEXITY, 200)
+    event = EpochDone(record(12, math.log(200), averaged=True), True)
+    assert epoch_line(lines, event, PERPLEXITY).split() == [
+        "12", "148.4", "200.0", "148.4", "6.0", "s", "best,", "averaged", "weights"
+    ]  # fmt: skip
+    diverged = EpochDone(record(1, math.nan), False)
+    assert epoch_line(lines, diverged, PERPLEXITY).split()[2] == "–"
+    assert lines.heading() == [
+        "epoch      train      valid       test        time   (perplexity, lower is better)"
+    ]
+
+
+def test_lines_of_epochs_fit_narrow_terminals():
+    event = EpochDone(record(12, math.log(200)), True)
+    assert epoch_lines(PERPLEXITY, 80).heading() == [
+        "perplexity, lower is better",
+        "epoch      train      valid       test        time",
+    ]
+    narrow = epoch_lines(PERPLEXITY, 40)
+    assert narrow.heading() == [
+        "perplexity, lower is better (not shown at this width: train, time)",
+        "epoch      valid       test",
+    ]
+    assert epoch_line(narrow, event, PERPLEXITY) == "   12      200.0      148.4   best"
+
+
+def test_a_long_epoch_says_how_far_it_is():
+    pace = Pace(epochs=3)
+    assert status_line(pace, PERPLEXITY) is None
+    pace.add_step(step(4, loss=math.log(300)))
+    assert status_line(pace, PERPLEXITY) == (
+        "epoch 1 of 3: step 4 of 10, perplexity 300.0, 0:03 left of the epoch, 0:13 in all"
+    )
+    pace.add_step(step(10, loss=1.5))
+    assert "epoch 1 of 3: measuring, loss " in str(status_line(pace, F1))
 
 
 def test_of_a_metric_that_counts_right_answers_the_training_has_another_loss(capsys):
     from rich.console import Console
 
     done = EpochDone(record(1, 0.0825), True)
-    assert epoch_line(done, F1).split()[:4] == ["1", "5.0000", "91.75", "-400.00"]
-    assert heading(F1).endswith("(F1, higher is better; train is the loss)")
+    lines = epoch_lines(F1, 200)
+    assert epoch_line(lines, done, F1).split()[:4] == ["1", "5.0000", "91.75", "-400.00"]
+    assert lines.heading()[0].endswith("(F1, higher is better; train is the loss)")
     pace = Pace(epochs=3)
     pace.add_epoch(done)
     pace.add_step(step(1, epoch=2, loss=1.25))

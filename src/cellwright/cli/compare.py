@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.table import Table
 
 from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
@@ -22,8 +21,9 @@ from cellwright.cli.options import (
     executor_option,
     workers_option,
 )
-from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.output import printable, say, stderr, stdout
 from cellwright.cli.runs.options import TRAIN
+from cellwright.cli.tables import Column, Listing, name_column
 
 if TYPE_CHECKING:
     from cellwright.compare.contenders import Contender
@@ -51,7 +51,7 @@ def run(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[CELL]...", help="Names from the zoo, files of any format, or - for input."
+            metavar="CELL", help="Names from the zoo, files of any format, or - for input."
         ),
     ] = None,
     random: Annotated[
@@ -186,30 +186,42 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
 
 
 def _print_stop(line: str) -> None:
-    stderr().print(line, style="yellow", soft_wrap=True)
-    stderr().print("the same command again goes on from there", soft_wrap=True)
+    say(line, "yellow", stderr())
+    say("the same command again goes on from there", "", stderr())
+
+
+_GOES = {
+    "failed": 1, "test": 2, "against the first": 3, "diverged": 4, "parameters": 5, "time": 6,
+    "memory": 7,
+}  # fmt: skip
+"""Which columns of the table go where there is no room: the highest first."""
 
 
 def print_standings(plan: Plan, found: list[Standing]) -> None:
     """The table, the outcome in words, and what there is to know about both."""
-    from cellwright.report.comparison.page import NUMERIC, table
+    from cellwright.report.comparison.page import NUMERIC, WORDS, table
     from cellwright.report.comparison.words import outcome, remarks
 
     header, rows = table(plan, found)
-    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for place, name in enumerate(header):
-        shown.add_column(
-            name,
-            justify="right" if place in NUMERIC else "left",
-            style="cyan" if not place else "",
-            overflow="fold",
-        )
+    shown = Listing(
+        name_column(header[0]),
+        *(
+            Column(
+                name,
+                _GOES.get(name, 0),
+                right=place in NUMERIC,
+                short="fold" if name == WORDS else "",
+                least=18,
+            )
+            for place, name in enumerate(header[1:], 1)
+        ),
+    )
     for row in rows:
-        shown.add_row(*map(printable, row))
+        shown.add(*row)
     stdout().print()
     stdout().print(shown)
     stdout().print()
-    stdout().print(printable(outcome(plan, found)))
+    say(outcome(plan, found))
     for remark in remarks(plan, found):
-        stdout().print(printable(remark), style="dim")
+        say(remark, "dim")
     stdout().print()

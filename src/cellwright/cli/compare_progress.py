@@ -6,14 +6,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from rich.table import Table
 
 from cellwright.base.amounts import clock, duration
-from cellwright.cli.output import printable, stdout
+from cellwright.cli.bars import Bar, Bars
+from cellwright.cli.output import stdout
+from cellwright.cli.ticker import ticking
 
 if TYPE_CHECKING:
     from cellwright.compare.plan import Plan
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS = 0.2
 """The time between two drawings of the bars."""
-
-QUIET_SECONDS = 30.0
-"""Where there are no bars, an epoch gets a line if its training has had none for so long."""
 
 Key = tuple[str, int]
 
@@ -45,10 +43,6 @@ class Going:
     valid: float | None = None
     """The loss of the last of them."""
     best: float | None = None
-    line: float = field(default_factory=time.monotonic)
-    """When it last had a line."""
-    said: int = 0
-    """The epoch that this was about."""
 
     @property
     def whole(self) -> float | None:
@@ -139,7 +133,7 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
     due = 0.0
 
     def line(key: Key, rest: str) -> None:
-        console.print(f"{f'{key[0]} seed {key[1]}':<{width}}  {rest}", soft_wrap=True)
+        ticker.print(f"{f'{key[0]} seed {key[1]}':<{width}}  {rest}")
 
     def say(event: Event) -> None:
         key = (event.label, event.seed)
@@ -155,23 +149,19 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
         elif event.kind in ("again", "failed"):
             why = event.values["message"].splitlines()[0]
             then = number if event.kind == "failed" else "(to be tried again)"
-            line(key, printable(f"failed: {why}  {then}"))
-        elif event.kind == "moved" and not console.is_terminal:
-            going = progress.going[key]
-            quiet = time.monotonic() - going.line >= QUIET_SECONDS
-            if quiet and going.valid is not None and going.ended > going.said:
-                going.line, going.said = time.monotonic(), going.ended
-                valid = f"valid {metric.shown(going.valid):>7}"
-                left = f"{clock(progress.left)} left in all"
-                line(key, f"{valid}  epoch {going.ended:,} of {progress.epochs:,}  {left}")
+            line(key, f"failed: {why}  {then}")
 
-    with live if console.is_terminal else nullcontext():
+    with (
+        live if console.is_terminal else nullcontext(),
+        ticking(console, lambda: status_line(progress, metric)) as ticker,
+    ):
 
         def watch(event: Event | None) -> None:
             nonlocal due
             if event is not None:
-                progress.add(event)
-                say(event)
+                with ticker.lock:
+                    progress.add(event)
+                    say(event)
             if console.is_terminal and time.monotonic() >= due:
                 live.update(bars(progress, metric), refresh=True)
                 due = time.monotonic() + REFRESH_SECONDS
@@ -179,26 +169,28 @@ def shown(plan: Plan, workers: int) -> Iterator[Watch]:
         yield watch
 
 
+def status_line(progress: Progress, metric: Metric) -> str | None:
+    """How far the trainings are that go on, where there are no bars."""
+    if not progress.going:
+        return None
+    parts = []
+    for (label, seed), one in list(progress.going.items())[:4]:
+        where = f"epoch {one.epoch:,} of {progress.epochs:,}" if one.epoch else "starting"
+        valid = "" if one.valid is None else f", valid {metric.shown(one.valid)}"
+        parts.append(f"{label} seed {seed}: {where}, {one.done:.0%}{valid}")
+    more = len(progress.going) - len(parts)
+    rest = f" and {more} more" if more else ""
+    return f"{'; '.join(parts)}{rest}; {clock(progress.left)} left in all"
+
+
 def bars(progress: Progress, metric: Metric) -> RenderableType:
     """The lower lines on a terminal: the trainings that go on, and the whole."""
-    from rich.progress_bar import ProgressBar
-
-    grid = Table.grid(padding=(0, 1), expand=True)
-    for ratio in (None, 1, None, None, None):
-        grid.add_column(ratio=ratio, no_wrap=True)
+    rows = []
     for (label, seed), one in progress.going.items():
         left = None if one.whole is None else (1 - one.done) * one.whole
         where = f"epoch {one.epoch:,} of {progress.epochs:,}" if one.epoch else "starting"
         best = "" if one.best is None else f"best {metric.shown(one.best)}"
-        name = printable(f"{label} seed {seed}")
-        bar = ProgressBar(1.0, one.done)
-        grid.add_row(name, bar, where, best, f"{clock(left):>7} left")
-    over = len(progress.ended) + len(progress.failed)
-    grid.add_row(
-        "all trainings",
-        ProgressBar(1.0, progress.done),
-        f"{over:,} of {progress.total:,}",
-        f"{progress.done:.0%}",
-        f"{clock(progress.left):>7} left",
-    )
-    return grid
+        rows.append(Bar(f"{label} seed {seed}", one.done, left, (where, best)))
+    over = f"{len(progress.ended) + len(progress.failed):,} of {progress.total:,}"
+    whole = (over, f"{progress.done:.0%}")
+    return Bars([*rows, Bar("all trainings", progress.done, progress.left, whole)])

@@ -12,7 +12,7 @@ from cellwright.base.errors import UserError
 from cellwright.base.memory import is_shortage, shortage
 from cellwright.base.signals import interruptible
 from cellwright.cli.help import Group
-from cellwright.cli.output import printable, stderr
+from cellwright.cli.output import say, stderr
 
 FAILED = 1
 """Exit code: something that the command was given, or met, is wrong."""
@@ -38,6 +38,7 @@ class RootGroup(Group):
     ) -> Any:
         """Parse the arguments, run the command and exit."""
         _make_streams_safe()
+        _forget_no_width()
         with interruptible() as heard:
             try:
                 code = super().main(
@@ -108,9 +109,9 @@ def details(error: BaseException) -> list[str]:
 
 
 def _fail(message: str, code: int, more: Sequence[str] = ()) -> NoReturn:
-    stderr().print(f"error: {printable(message)}", style="red", soft_wrap=True)
+    say(f"error: {message}", "red", stderr())
     for line in more:
-        stderr().print(printable(line), soft_wrap=True)
+        say(line, "", stderr())
     sys.exit(code)
 
 
@@ -119,9 +120,9 @@ def _fail_usage(error: Any) -> NoReturn:
         error.show()
         sys.exit(USAGE)
     message = " ".join(error.format_message().split()).rstrip(".")
-    stderr().print(f"error: {printable(message)}", style="red", soft_wrap=True)
+    say(f"error: {message}", "red", stderr())
     if getattr(error, "ctx", None) is not None:
-        stderr().print(f"try: {error.ctx.command_path} --help", soft_wrap=True)
+        say(f"try: {error.ctx.command_path} --help", "", stderr())
     sys.exit(getattr(error, "exit_code", USAGE))
 
 
@@ -135,6 +136,14 @@ def _make_streams_safe() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+
+
+def _forget_no_width() -> None:
+    """Leave out a width that is none, as COLUMNS=0, which some programs set; rich, which draws
+    the help too, would take it at its word and print nothing."""
+    width = os.environ.get("COLUMNS", "")
+    if not (width.isdecimal() and int(width[:9]) > 0):
+        os.environ.pop("COLUMNS", None)
 
 
 def _leave_quietly() -> NoReturn:

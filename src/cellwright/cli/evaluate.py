@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import Enum
 from functools import partial
 from pathlib import Path
@@ -16,11 +14,12 @@ from cellwright.cli import evaluate_tables as tables
 from cellwright.cli.evaluate_tables import Scored
 from cellwright.cli.figures import jsonable, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, encoded, printable, stderr, stdout
+from cellwright.cli.output import emit_json, encoded, printable, stdout
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
+from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
-    from cellwright.runs.texts import Evaluation, Watch
+    from cellwright.runs.texts import Evaluation
     from cellwright.runs.trained import Trained
     from cellwright.tasks.task import Part as DataPart
 
@@ -175,27 +174,9 @@ def _evaluate(
     else:
         check_same_words(first.trained, trained)
         text, batch = first.text, first.batch
-    with _words_bar(f"reading {part}") as watch:
-        return evaluate(trained, text, batch, watch)
-
-
-@contextmanager
-def _words_bar(what: str) -> Iterator[Watch]:
-    """A bar on standard error while a text is read, where that is a terminal."""
-    from rich import progress as rich
-
-    console = stderr()
-    with rich.Progress(
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as shown:
-        task = shown.add_task(what, total=None)
-        yield lambda done, total: shown.update(task, completed=done, total=total)
+    what = f"reading {part}"
+    with work_bar(what) as tell:
+        return evaluate(trained, text, batch, lambda done, total: tell(what, done, total))
 
 
 # -- figures for programs ----------------------------------------------------------------------

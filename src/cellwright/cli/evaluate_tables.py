@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from cellwright.cli.figures import duration, loss, share
-from cellwright.cli.output import printable, stdout
+from cellwright.cli.output import say, stdout
+from cellwright.cli.tables import Column, Listing, print_facts
 
 if TYPE_CHECKING:
     from cellwright.runs.texts import Evaluation
@@ -32,36 +31,33 @@ class Scored:
 
 def print_score(scored: Scored) -> None:
     """A model's metric on a part of its data, and the figures that the task measures beside it."""
-    metric, table = scored.trained.task.metric, _facts()
-    table.add_row("run", printable(_name(scored.trained)))
+    metric = scored.trained.task.metric
     first = scored.trained.task.describe().splitlines()[0]
-    table.add_row("data", printable(f"{first}; {scored.part}"))
     notes = [metric.loss_shown(scored.loss), f"{metric.better_word} is better"]
     shown = f"{metric.shown(scored.loss)} ({'; '.join(filter(None, notes))})"
-    table.add_row(printable(metric.name), shown)
-    for name, value in scored.figures.items():
-        table.add_row(printable(name), f"{value:.6g}")
-    table.add_row("time", duration(scored.seconds))
-    stdout().print(table)
+    print_facts(
+        [
+            ("run", _name(scored.trained)),
+            ("data", f"{first}; {scored.part}"),
+            (metric.name, shown),
+            *((name, f"{value:.6g}") for name, value in scored.figures.items()),
+            ("time", duration(scored.seconds)),
+        ]
+    )
 
 
 def print_summary(found: Evaluation) -> None:
     """A language model's loss on a text."""
-    metric, table = found.trained.task.metric, _facts()
-    table.add_row("run", printable(_name(found.trained)))
-    table.add_row("text", _text(found))
-    mean = found.words.mean
+    metric, mean = found.trained.task.metric, found.words.mean
     bits = f"{mean / math.log(2):.4f} bits"
-    table.add_row(metric.name, f"{metric.shown(mean)} ({metric.loss_shown(mean)}, {bits})")
-    table.add_row("time", duration(found.seconds))
-    stdout().print(table)
-
-
-def _facts() -> Table:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    return table
+    print_facts(
+        [
+            ("run", _name(found.trained)),
+            ("text", _text(found)),
+            (metric.name, f"{metric.shown(mean)} ({metric.loss_shown(mean)}, {bits})"),
+            ("time", duration(found.seconds)),
+        ]
+    )
 
 
 def _name(trained: Trained) -> str:
@@ -75,7 +71,7 @@ def _text(found: Evaluation) -> str:
     line = f"{text.corpus.name} {text.part}, {found.words.tokens:,} words"
     if text.unknown:
         line += f"; {text.unknown:,} are not in the vocabulary and count as <unk>"
-    return printable(line)
+    return line
 
 
 def print_classes(found: Evaluation) -> None:
@@ -85,7 +81,7 @@ def print_classes(found: Evaluation) -> None:
     words = found.words
     table = _table("in training", "words", "here", "of text", "loss", "of loss")
     for group in by_frequency(words):
-        table.add_row(
+        table.add(
             group.label,
             f"{group.types:,}",
             f"{group.tokens:,}",
@@ -103,7 +99,7 @@ def print_costliest(found: Evaluation, top: int) -> None:
     words = found.words
     table = _table("word", "in training", "here", "loss", "of loss")
     for word in costliest(words, top).tolist():
-        table.add_row(
+        table.add(
             *_counts(found, word),
             loss(words.means[word]),
             share(words.losses[word], words.losses.sum()),
@@ -113,24 +109,23 @@ def print_costliest(found: Evaluation, top: int) -> None:
 
 def print_both(found: Evaluation, other: Evaluation) -> None:
     """Two language models on a text."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, entry in (("run", found), ("against", other)):
-        shown = entry.trained.task.metric.shown(entry.words.mean)
-        table.add_row(name, shown, printable(_name(entry.trained)))
-    change = found.words.mean - other.words.mean
-    table.add_row(
-        "difference", f"{change:+.4f}", f"{found.trained.task.metric.unit}; negative is better"
+    metric = found.trained.task.metric
+    values = [entry.trained.task.metric.shown(entry.words.mean) for entry in (found, other)]
+    change = f"{found.words.mean - other.words.mean:+.4f}"
+    wide = max(map(len, (*values, change)))
+    print_facts(
+        [
+            ("run", f"{values[0]:>{wide}}  {_name(found.trained)}"),
+            ("against", f"{values[1]:>{wide}}  {_name(other.trained)}"),
+            ("difference", f"{change:>{wide}}  {metric.unit}; negative is better"),
+            ("text", _text(found)),
+        ]
     )
-    table.add_row("text", "", _text(found))
-    stdout().print(table)
     own = other.trained.folder.info.recipe.training.evaluation_batch
     if own != other.batch:
         note = f"{other.trained.folder.path} was measured in {own} columns in training, here in "
         note += f"{other.batch} as the other run, which moves its loss a little"
-        stdout().print(printable(note), style="dim", soft_wrap=True)
+        say(note, "dim")
 
 
 def print_compared_classes(found: Evaluation, other: Evaluation) -> None:
@@ -142,7 +137,7 @@ def print_compared_classes(found: Evaluation, other: Evaluation) -> None:
     table = _table("in training", "words", *columns)
     pairs = zip(by_frequency(found.words), by_frequency(other.words), strict=True)
     for group, against in pairs:
-        table.add_row(
+        table.add(
             group.label,
             f"{group.types:,}",
             f"{group.tokens:,}",
@@ -170,7 +165,7 @@ def print_compared_words(found: Evaluation, other: Evaluation, top: int, least: 
         table = _table("word", "in training", "here", "loss", "against", "difference")
         for word in chosen.tolist():
             losses = (loss(entry.words.means[word]) for entry in (found, other))
-            table.add_row(*_counts(found, word), *losses, _signed(change[word]))
+            table.add(*_counts(found, word), *losses, _signed(change[word]))
         _print_table(title, table)
 
 
@@ -181,19 +176,27 @@ def _signed(value: float) -> str:
 def _counts(found: Evaluation, word: int) -> tuple[str, str, str]:
     words = found.words
     trained, here = int(words.vocabulary.counts[word]), int(words.counts[word])
-    return printable(words.vocabulary.token(word)), f"{trained:,}", f"{here:,}"
+    return words.vocabulary.token(word), f"{trained:,}", f"{here:,}"
 
 
-def _table(first: str, second: str, *more: str) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column(first, overflow="fold", min_width=13)
-    for name in (second, *more):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
+_STAY = ("loss", "difference")
+"""The columns for which tables of words are there."""
+
+_LAST = ("words", "of text", "in training", "here", "against", "of loss", "of change")
+"""The others, in the order in which they go."""
 
 
-def _print_table(title: str, table: Table) -> None:
+def _table(*names: str) -> Listing:
+    first, *others = names
+    ranks = {name: len(_LAST) - place for place, name in enumerate(_LAST)}
+    return Listing(
+        Column(first),
+        *(Column(name, 0 if name in _STAY else ranks[name], right=True) for name in others),
+    )
+
+
+def _print_table(title: str, table: Listing) -> None:
     console = stdout()
     console.print()
-    console.print(title, style="bold cyan", soft_wrap=True)
-    console.print(table if table.row_count else "none")
+    say(title, "bold cyan")
+    console.print(table if table.rows else "none")

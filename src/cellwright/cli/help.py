@@ -1,18 +1,23 @@
-"""Help texts that teach by example.
+"""Help texts that teach by example, in terminals of any width.
 
 typer's own epilogs keep line breaks in some versions and fold them in others, so the examples
-are printed here.
+are printed here. Its panels cut words where the terminal is narrow; there the help is plain text.
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Iterator
 from typing import Any
 
-from rich.markup import escape
+from rich.markup import escape, render
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
-from cellwright.cli.output import stdout
+from cellwright.cli.output import folded, stdout, trimmed
+
+NARROW = 60
+"""Terminals narrower than this have no room for panels."""
 
 
 def examples(*rows: tuple[str, str]) -> str:
@@ -25,26 +30,69 @@ def examples(*rows: tuple[str, str]) -> str:
     return "\n".join(lines)
 
 
-class Command(TyperCommand):
+class _Helpful:
+    """What commands and groups have in common: an epilog that is a list of examples."""
+
+    epilog: str | None
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Print the usual help, then the examples."""
+        epilog, self.epilog = self.epilog, None
+        if stdout().width < NARROW:
+            for line in _plain(self, ctx):
+                stdout().print(line, soft_wrap=True)
+        else:
+            with trimmed():
+                super().format_help(ctx, formatter)  # type: ignore[misc]
+        self.epilog = epilog
+        _print(epilog)
+
+
+class Command(_Helpful, TyperCommand):
     """A command whose epilog is a list of examples."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the usual help, then the examples."""
-        epilog, self.epilog = self.epilog, None
-        super().format_help(ctx, formatter)
-        self.epilog = epilog
-        _print(epilog)
 
-
-class Group(TyperGroup):
+class Group(_Helpful, TyperGroup):
     """A group of commands whose epilog is a list of examples."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Print the usual help, then the examples."""
-        epilog, self.epilog = self.epilog, None
-        super().format_help(ctx, formatter)
-        self.epilog = epilog
-        _print(epilog)
+
+def _plain(command: Any, ctx: Any) -> Iterator[str]:
+    """The help of a command without panels: what each option does, below its name."""
+    width = stdout().width
+    usage = " ".join(command.collect_usage_pieces(ctx))
+    yield from folded(f"Usage: {ctx.command_path} {usage}", width)
+    for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
+        yield ""
+        yield from folded(" ".join(render(paragraph).plain.split()), width)
+    records = [(param.param_type_name, _record(param, ctx)) for param in command.params]
+    help_option = command.get_help_option(ctx)
+    if help_option is not None:
+        records.append(("option", help_option.get_help_record(ctx)))
+    sections = {
+        "Arguments": [record for kind, record in records if kind == "argument" and record],
+        "Options": [record for kind, record in records if kind == "option" and record],
+        "Commands": [
+            (name, command.get_command(ctx, name).get_short_help_str(200))
+            for name in (command.list_commands(ctx) if isinstance(command, TyperGroup) else ())
+        ],
+    }
+    for title, rows in sections.items():
+        if rows:
+            yield ""
+            yield title
+        for name, about in rows:
+            yield from folded(f"  {name}", width)
+            yield from folded(f"    {render(about or '').plain}", width)
+
+
+def _record(param: Any, ctx: Any) -> tuple[str, str] | None:
+    """What an option is called and does, and its default where that is worth a word."""
+    record: tuple[str, str] | None = param.get_help_record(ctx)
+    default = getattr(param.default, "value", param.default)
+    if record is None or default is None or default is False or default == "":
+        return record
+    name, about = record
+    return name, about if "[default" in about else f"{about} [default: {default}]"
 
 
 def _print(epilog: str | None) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import sys
+import textwrap
+from collections.abc import Iterator
 from typing import Any
 
+from rich.cells import cell_len
 from rich.console import Console
 
 
@@ -20,10 +25,77 @@ def stderr() -> Console:
     return _console(sys.stderr)
 
 
+LEAST_WIDTH = 20
+"""Narrower terminals are written to as if they were so wide."""
+
+PIPE_WIDTH = 160
+"""Into a file or a pipe a table is as wide as it needs, up to this; only terminals have an edge."""
+
+
 def _console(stream: Any) -> Console:
-    # Into a file or a pipe a table is as wide as it needs; only terminals have an edge.
-    width = None if stream.isatty() or "COLUMNS" in os.environ else 160
-    return Console(file=stream, highlight=False, markup=False, emoji=False, width=width)
+    terminal = stream.isatty()
+    file: Any = stream if terminal else Trimmed(stream)
+    width = None if terminal or "COLUMNS" in os.environ else PIPE_WIDTH
+    console = Console(file=file, highlight=False, markup=False, emoji=False, width=width)
+    if console.width < LEAST_WIDTH:
+        console.width = LEAST_WIDTH
+    return console
+
+
+class Trimmed:
+    """A stream without the spaces with which lines are filled up to a width."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream, self._held = stream, ""
+
+    def write(self, text: str) -> int:
+        """Write, but hold back spaces until something follows them."""
+        whole = self._held + text
+        kept = whole.rstrip(" ")
+        self._held = whole[len(kept) :]
+        self._stream.write(_FILLED.sub("\n", kept))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def trimmed() -> Iterator[None]:
+    """While this is entered, what others print into a file or a pipe has no such spaces."""
+    if sys.stdout.isatty():
+        yield
+        return
+    stream: Any = Trimmed(sys.stdout)
+    with contextlib.redirect_stdout(stream):
+        yield
+
+
+_FILLED = re.compile(r" +\n")
+
+
+def say(text: str, style: str = "", console: Console | None = None) -> None:
+    """Print a sentence: folded at words on a terminal, where long words such as paths stay whole;
+    in one line elsewhere."""
+    console = stdout() if console is None else console
+    for line in (
+        folded(printable(text), console.width) if console.is_terminal else [printable(text)]
+    ):
+        console.print(line, style=style, soft_wrap=True)
+
+
+def folded(line: str, width: int) -> list[str]:
+    """A line in lines of that width, broken between words alone.
+
+    >>> folded("  a line with /a/long/path", 14)
+    ['  a line with', '  /a/long/path']
+    """
+    if cell_len(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip(" "))]
+    return textwrap.wrap(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def emit(text: str) -> None:

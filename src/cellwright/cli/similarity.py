@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.base.files import write_named
 from cellwright.cli.figures import jsonable
 from cellwright.cli.files import PaperSize, check_table
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit_json, encoded, printable, stderr, stdout
+from cellwright.cli.output import count, emit_json, encoded, printable, say, stdout
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
+from cellwright.cli.tables import Column, Listing, name_column
+from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
     from cellwright.data.word_pairs import WordPairs
-    from cellwright.runs.word_similarity import Row, Watch
+    from cellwright.runs.word_similarity import Row
     from cellwright.tasks.language.similarity import Agreement, Similarity
 
 EXAMPLES = examples(
@@ -36,7 +36,7 @@ FEW = 100
 
 
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="RUN", help=RUN_HELP)],
     pairs: Annotated[
         list[str] | None,
         typer.Option(
@@ -101,7 +101,7 @@ def run(
         check_table(table)
     sets = [load_pairs(name) for name in dict.fromkeys(pairs or KNOWN_PAIRS)]
     settings = SkipGramSettings(epochs=sgns_epochs, least=sgns_least, seed=seed)
-    with _bar() as watch:
+    with work_bar() as watch:
         rows = similarities(_loaded(names, runs), sets, settings if sgns else None, watch)
     if plot is not None:
         draw_similarities(rows, sets, plot, width=width)
@@ -130,27 +130,6 @@ def _loaded(names: list[str], runs: Path) -> Iterator[Any]:
         yield load_trained(name, runs=runs)
 
 
-@contextmanager
-def _bar() -> Iterator[Watch]:
-    """A bar on standard error while a baseline is trained, where that is a terminal."""
-    from rich import progress as rich
-
-    console = stderr()
-    with rich.Progress(
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.TaskProgressColumn(),
-        rich.TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as shown:
-        task = shown.add_task("", total=None, visible=False)
-        yield lambda what, done, total: shown.update(
-            task, description=what, completed=done, total=total, visible=True
-        )
-
-
 # -- for people --------------------------------------------------------------------------------
 
 
@@ -160,17 +139,23 @@ def _print(pairs: WordPairs, rows: list[Row], number: int) -> None:
     used = rows[0].found[number].common.pairs
     console = stdout()
     console.print(f"{pairs.name}: {used:,} of {count(len(pairs), 'pair')}", style="bold cyan")
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("model", "cell", "text"):
-        table.add_column(name, overflow="fold")
-    for name in ("width", PERPLEXITY.name, "has", "pearson", "95%", "spearman"):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = Listing(
+        name_column("model"),
+        Column("cell", 5, short="end"),
+        Column("text", 7, short="middle"),
+        Column("width", 8, right=True),
+        Column(PERPLEXITY.name, 3, right=True),
+        Column("has", 6, right=True),
+        Column("pearson", right=True),
+        Column("95%", 2, right=True),
+        Column("spearman", 1, right=True),
+    )
     for row in rows:
         model, found = row.model, row.found[number]
-        table.add_row(
-            printable(model.name),
-            printable(model.cell or "–"),
-            printable(model.corpus),
+        table.add(
+            model.name,
+            model.cell or "–",
+            model.corpus,
             f"{model.dimensions:,}",
             PERPLEXITY.shown(model.valid),
             f"{found.own.pairs:,}",
@@ -181,7 +166,7 @@ def _print(pairs: WordPairs, rows: list[Row], number: int) -> None:
     console.print(table)
     if used < FEW:
         note = f"{count(used, 'pair')} are too few to say much: see how wide the 95% intervals are"
-        console.print(note, style="dim", soft_wrap=True)
+        say(note, "dim")
 
 
 def _figure(value: float) -> str:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
@@ -15,8 +14,9 @@ from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import duration, memory
 from cellwright.cli.help import examples
 from cellwright.cli.options import Data, Seed, Settings, TrainingRecipe
-from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.output import say, stderr, stdout
 from cellwright.cli.runs.options import SECOND, TRAIN, command, evaluate_command
+from cellwright.cli.tables import Column, Listing, Whole, print_facts
 
 if TYPE_CHECKING:
     from cellwright.api import TrainedRun
@@ -167,48 +167,47 @@ def _where(latest: Any) -> str:
 def _print_recipes() -> None:
     from cellwright.runs.recipes import load_recipe, recipe_names
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("recipe", style="cyan", no_wrap=True)
-    table.add_column("data", no_wrap=True)
-    table.add_column("epochs", justify="right", no_wrap=True)
-    table.add_column("what for", overflow="fold")
+    table = Listing(
+        Column("recipe", style="cyan"),
+        Column("data", 2),
+        Column("epochs", 3, right=True),
+        Column("what for", 1, short="fold", least=28),
+    )
     for name in recipe_names():
         recipe = load_recipe(name)
-        table.add_row(name, recipe.task.data, f"{recipe.training.epochs:,}", recipe.description)
+        table.add(name, recipe.task.data, f"{recipe.training.epochs:,}", recipe.description)
     stdout().print(table)
 
 
 def _print_stop(line: str, path: Path) -> None:
-    stderr().print(line, style="yellow", soft_wrap=True)
-    go_on = command("train --resume", path)
-    stderr().print(printable(f"go on: {go_on}"), soft_wrap=True)
+    say(line, "yellow", stderr())
+    say(f"go on: {command('train --resume', path)}", "", stderr())
 
 
 def _print_result(trained: TrainedRun) -> None:
     folder, result = trained.folder, trained.result
     assert result is not None
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     if result.status == "ok":
         ended = "finished"
     else:
         ended = f"diverged in epoch {len(result.curve) + 1}: {result.status}"
-    table.add_row("status", ended)
+    facts = [("status", ended)]
     if result.best_epoch is not None:
         metric = trained.metric
         best = f"valid {metric.shown(result.valid)}, test {metric.shown(result.test)}"
         of = f"epoch {result.best_epoch:,} of {len(result.curve):,}"
         notes = "; ".join(filter(None, (of, metric.loss_shown(result.valid))))
-        table.add_row(metric.name, f"{best} ({notes})")
-    table.add_row("parameters", f"{result.parameters:,}")
-    table.add_row("time", duration(result.seconds))
-    table.add_row("memory", f"{memory(result.peak_memory)} at most")
-    table.add_row("run", printable(str(folder.path)))
+        facts.append((metric.name, f"{best} ({notes})"))
+    facts += [
+        ("parameters", f"{result.parameters:,}"),
+        ("time", duration(result.seconds)),
+        ("memory", f"{memory(result.peak_memory)} at most"),
+        ("run", Whole(folder.path)),
+    ]
     if result.best_epoch is not None:
-        table.add_row("next", printable(evaluate_command(folder)))
-        table.add_row("", printable(command("runs plot", folder.path)))
+        facts.append(("next", Whole(evaluate_command(folder))))
+        facts.append(("", Whole(command("runs plot", folder.path))))
     else:
-        table.add_row("next", printable(command("runs show", folder.path)))
+        facts.append(("next", Whole(command("runs show", folder.path))))
     stdout().print()
-    stdout().print(table)
+    print_facts(facts)

@@ -10,11 +10,13 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from cellwright.cli.bars import Bar, Bars
 from cellwright.cli.figures import clock, direction, duration
+from cellwright.cli.lines import Figure, Lines
 from cellwright.cli.output import stdout
+from cellwright.cli.ticker import ticking
 
 if TYPE_CHECKING:
     from cellwright.tasks.metric import Metric
@@ -29,7 +31,14 @@ WINDOW = 100
 REFRESH_SECONDS = 0.2
 """The time between two drawings of the bars."""
 
-HEADING = "epoch      train      valid       test        time"
+FIGURES = (
+    Figure("epoch", 5),
+    Figure("train", goes=2),
+    Figure("valid"),
+    Figure("test", goes=1),
+    Figure("time", 12, goes=3),
+)
+"""What a line says of an epoch."""
 
 
 class Pace:
@@ -112,7 +121,8 @@ class Pace:
 def shown(epochs: int, metric: Metric, earlier: Sequence[EpochRecord] = ()) -> Iterator[Watch]:
     """Show a training on standard output; what is yielded takes its events.
 
-    On a terminal there are bars below the lines of the epochs; elsewhere only these lines.
+    On a terminal there are bars below the lines of the epochs; elsewhere, beside these lines, one
+    from time to time during a long epoch.
 
     Args:
         epochs: how many there will be at most.
@@ -126,16 +136,22 @@ def shown(epochs: int, metric: Metric, earlier: Sequence[EpochRecord] = ()) -> I
     console = stdout()
     pace, due = Pace(epochs, earlier), 0.0
     live = Live(console=console, transient=True, auto_refresh=False)
-    with live if console.is_terminal else nullcontext():
-        console.print(heading(metric), style="bold", soft_wrap=True)
+    lines = epoch_lines(metric, console.width)
+    with (
+        live if console.is_terminal else nullcontext(),
+        ticking(console, lambda: status_line(pace, metric)) as ticker,
+    ):
+        for line in lines.heading():
+            ticker.print(line, "bold")
 
         def watch(event: Event) -> None:
             nonlocal due
-            if isinstance(event, EpochDone):
-                pace.add_epoch(event)
-                console.print(epoch_line(event, metric), soft_wrap=True)
-                return
-            pace.add_step(event)
+            with ticker.lock:
+                if isinstance(event, EpochDone):
+                    pace.add_epoch(event)
+                    ticker.print(epoch_line(lines, event, metric))
+                    return
+                pace.add_step(event)
             last = event.step == event.steps
             if console.is_terminal and (last or time.monotonic() >= due):
                 live.update(bars(pace, metric), refresh=True)
@@ -144,43 +160,51 @@ def shown(epochs: int, metric: Metric, earlier: Sequence[EpochRecord] = ()) -> I
         yield watch
 
 
-def heading(metric: Metric) -> str:
-    """Above the lines of the epochs: what their figures are."""
+def epoch_lines(metric: Metric, room: int) -> Lines:
+    """The lines of the epochs, in a terminal of that width."""
     train = "" if metric.is_learned_from else "; train is the loss"
-    return f"{HEADING}   ({direction(metric)}{train})"
+    return Lines(FIGURES, room, f"{direction(metric)}{train}")
 
 
-def epoch_line(event: EpochDone, metric: Metric) -> str:
+def epoch_line(lines: Lines, event: EpochDone, metric: Metric) -> str:
     """An epoch's figures, below the heading."""
     record = event.record
-    values = (metric.train_shown(record.train), *map(metric.shown, (record.valid, record.test)))
-    figures = "".join(f"{value:>11}" for value in values)
+    values = {
+        "epoch": str(record.epoch),
+        "train": metric.train_shown(record.train),
+        "valid": metric.shown(record.valid),
+        "test": metric.shown(record.test),
+        "time": duration(record.seconds),
+    }
     notes = ["best"] * event.best + ["averaged weights"] * record.averaged
-    line = f"{record.epoch:>5}{figures}{duration(record.seconds):>12}   {', '.join(notes)}"
-    return line.rstrip()
+    return lines.line(values, ", ".join(notes))
+
+
+def status_line(pace: Pace, metric: Metric) -> str | None:
+    """How far the epoch is, where there are no bars."""
+    step = pace.step
+    if step is None:
+        return None
+    name = metric.name if metric.is_learned_from else "loss"
+    where = f"step {step.step:,} of {step.steps:,}" if step.step < step.steps else "measuring"
+    return (
+        f"epoch {step.epoch:,} of {pace.epochs:,}: {where}, {name} "
+        f"{metric.train_shown(pace.loss)}, {clock(pace.epoch_left)} left of the epoch, "
+        f"{clock(pace.run_left)} in all"
+    )
 
 
 def bars(pace: Pace, metric: Metric) -> RenderableType:
     """The lower lines on a terminal: the epoch, the whole run, and how it does."""
-    from rich.progress_bar import ProgressBar
-
     step = pace.step
     assert step is not None
-    grid = Table.grid(padding=(0, 1), expand=True)
-    for ratio in (None, 1, None, None):
-        grid.add_column(ratio=ratio, no_wrap=True)
     where = f"step {step.step:,} of {step.steps:,}" if step.step < step.steps else "measuring"
-    grid.add_row(
-        f"epoch {step.epoch:,} of {pace.epochs:,}",
-        ProgressBar(step.steps, step.step),
-        where,
-        f"{clock(pace.epoch_left):>7} left",
-    )
-    grid.add_row(
-        "whole run",
-        ProgressBar(1.0, pace.done),
-        f"{pace.done:.1%}",
-        f"{clock(pace.run_left):>7} left",
+    epoch = f"epoch {step.epoch:,} of {pace.epochs:,}"
+    grid = Bars(
+        [
+            Bar(epoch, step.step / step.steps, pace.epoch_left, (where,)),
+            Bar("whole run", pace.done, pace.run_left, (f"{pace.done:.1%}",)),
+        ]
     )
     best = "none yet"
     if pace.best is not None:

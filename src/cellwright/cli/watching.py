@@ -11,7 +11,7 @@ from cellwright.api.watching import Watch, Watcher
 from cellwright.base.errors import UserError
 from cellwright.base.progress import Progress
 from cellwright.cli.data.progress import bar
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr, stdout
 from cellwright.compare.plan import Plan
 from cellwright.compare.running import missing
 from cellwright.runs.curves import curve_of
@@ -47,10 +47,10 @@ class Shown(Watcher):
         self.latest: Any = None
 
     def note(self, text: str) -> None:
-        stdout().print(printable(text), style="dim", soft_wrap=True)
+        say(text, "dim")
 
     def warn(self, text: str) -> None:
-        stderr().print(printable(text), style="yellow", soft_wrap=True)
+        say(text, "yellow", stderr())
 
     def reading(self) -> AbstractContextManager[Progress]:
         return bar()
@@ -62,8 +62,8 @@ class Shown(Watcher):
         self.run, info = folder, folder.info
         what = f"{info.cell.name or info.cell.id} on {info.data.name}"
         how = f"recipe {info.recipe.name}, seed {info.seed}, {count(info.threads, 'thread')}"
-        _say(f"{what}: {how}")
-        _say(f"{'going on in' if resumed else 'into'} {folder.path}")
+        say(f"{what}: {how}")
+        say(f"{'going on in' if resumed else 'into'} {folder.path}")
         with self._epochs(folder, resumed) as show:
 
             def watch(event: Any) -> None:
@@ -92,8 +92,8 @@ class Shown(Watcher):
         what = f"{info.recipe.search.kind} on {Path(info.data.name).name}"
         seeds = ", ".join(map(str, info.seeds))
         many = f"seed{'s' if len(info.seeds) > 1 else ''} {seeds}"
-        _say(f"{what}: recipe {info.recipe.name}, {many}, {count(info.threads, 'thread')}")
-        _say(f"{'going on in' if resumed else 'into'} {folder.path}")
+        say(f"{what}: recipe {info.recipe.name}, {many}, {count(info.threads, 'thread')}")
+        say(f"{'going on in' if resumed else 'into'} {folder.path}")
 
     def searching(self, folder: SeedFolder, resumed: bool) -> AbstractContextManager[Watch]:
         from cellwright.cli.search.progress import shown
@@ -125,7 +125,7 @@ class Shown(Watcher):
         epochs = prepared.recipe.baseline == "epochs"
         amount = count(cost.epochs, "epoch") if epochs else f"{cost.seconds:,.0f} seconds"
         stdout().print()
-        _say(f"random search at the same cost, {amount}: {prepared.name}{SUFFIX}")
+        say(f"random search at the same cost, {amount}: {prepared.name}{SUFFIX}")
 
     # -- comparisons ---------------------------------------------------------------------------
 
@@ -134,16 +134,12 @@ class Shown(Watcher):
         what = f"{count(len(plan.contenders), 'cell')}, {count(len(plan.seeds), 'seed')}"
         how = f"recipe {plan.recipe.name} on {Path(plan.recipe.task.data).name}"
         there = "" if todo == total else f", {total - todo:,} of them done before"
-        _say(f"{what}: {count(total, 'training')}{there}; {how}")
+        say(f"{what}: {count(total, 'training')}{there}; {how}")
 
     def comparing(self, plan: Plan, workers: int) -> AbstractContextManager[Watch]:
         from cellwright.cli.compare_progress import shown
 
         return shown(plan, min(workers, len(missing(plan))))
-
-
-def _say(line: str) -> None:
-    stdout().print(printable(line), soft_wrap=True)
 
 
 def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int) -> None:
@@ -152,13 +148,13 @@ def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int
     space = recipe.space.kind.rpartition("/")[2]  # one of the user's own is named by a path
     what = f"{prepared.name}: {method.name} over {space} on {data}"
     trials = f"{count(target, 'trial')} of up to {count(recipe.method.epochs, 'epoch')}"
-    _say(f"{what}, {trials}, seed {prepared.seed}")
+    say(f"{what}, {trials}, seed {prepared.seed}")
     if method.source is not None and method.source.file is not None:
-        _say(f"{method.name} runs the code of {method.source.file}")
+        say(f"{method.name} runs the code of {method.source.file}")
     threads = prepared.evaluate.arguments["threads"]
     slots = executor.slots  # of a cluster that is starting, none yet
     at_once = f"{count(slots, 'trial')} at once" if slots else "as many trials at once as fit"
-    _say(f"{at_once}, of {count(threads, 'thread')} each; kept in {store.title}")
+    say(f"{at_once}, of {count(threads, 'thread')} each; kept in {store.title}")
     if has_study(store, prepared.name):
         ended = overview(store, find_study(store, prepared.name)).ended
         stdout().print(f"going on: {count(ended, 'trial')} of it have ended")

@@ -13,7 +13,8 @@ from cellwright.base.errors import UserError, did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File
 from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
-from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.output import say, stderr
+from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
     from cellwright.bench import Benchmark
@@ -103,7 +104,7 @@ def run(
             if only or (done == 0 and kind == wanted[-1]):
                 raise
             note = f"{kind}: left out; {error}"
-            stderr().print(printable(note), style="yellow", soft_wrap=True)
+            say(note, "yellow", stderr())
             continue
         done += 1
         _print(finding, files)
@@ -133,17 +134,13 @@ def _makers(
         return analysis.transfer(benchmark, other)
 
     def distances() -> Finding:
-        from rich.progress import Progress
-
-        console = stderr()
-        with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-            task = bar.add_task("graph edit distances", total=pairs)
+        with work_bar("graph edit distances") as tell:
             return analysis.distances(
                 benchmark,
                 pairs=pairs,
                 seconds=seconds,
                 seed=seed,
-                watch=lambda done, all_: bar.update(task, completed=done, total=all_),
+                watch=lambda done, all_: tell("graph edit distances", done, all_),
             )
 
     return {
@@ -180,8 +177,7 @@ def _number(value: float) -> str:
 
 
 def _print(finding: Finding, files: list[Path]) -> None:
-    console = stdout()
-    console.print(finding.title, style="bold", soft_wrap=True)
+    say(finding.title, "bold")
     for name, value in finding.numbers.items():
-        console.print(f"  {name}: {_number(value)}", soft_wrap=True)
-    console.print(printable("  " + ", ".join(map(str, files))), style="dim", soft_wrap=True)
+        say(f"  {name}: {_number(value)}")
+    say("  " + ", ".join(map(str, files)), "dim")

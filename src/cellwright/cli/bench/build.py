@@ -16,7 +16,7 @@ from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import direction
 from cellwright.cli.help import examples
 from cellwright.cli.options import address_option, executor_option
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr
 
 if TYPE_CHECKING:
     from cellwright.bench.building import Building
@@ -164,7 +164,7 @@ def run(
         except StudyStopped as stop:
             kept = stop.lost or f"what has ended is kept in {opened.title}"
             note = f"stopped; {kept}, and the same command goes on"
-            stderr().print(printable(note), style="yellow", soft_wrap=True)
+            say(note, "yellow", stderr())
             raise typer.Exit(INTERRUPTED) from None
         benchmark = collect(opened, building, title or target.stem)
     save(benchmark, target)
@@ -173,10 +173,10 @@ def run(
     failed = int(benchmark.has_status("failed").sum())
     line = f"{target}: {count(len(benchmark), 'architecture')}, {count(runs, 'run')}"
     line += f", {diverged:,} of them diverged" + (f", {failed:,} failed" if failed else "")
-    stdout().print(printable(line), soft_wrap=True)
+    say(line)
     if diverged + failed == runs:
         note = "no run has a loss: the benchmark has nothing to search or to rank"
-        stderr().print(note, style="yellow", soft_wrap=True)
+        say(note, "yellow", stderr())
 
 
 def _building(
@@ -230,13 +230,13 @@ def _print_start(building: Building, place: str, slots: int) -> None:
     what = f"{count(building.cells, 'cell')} × {count(method.repeats, 'seed')} × "
     what += f"{count(method.epochs, 'epoch')} on {building.recipe.task.data}"
     how = f"recipe {building.recipe.name}, {count(slots, 'worker')}"
-    stdout().print(printable(f"{what}: {how}"), soft_wrap=True)
-    stdout().print(printable(f"valid and test are {direction(building.task.metric)}"))
-    stdout().print(printable(f"every training is kept in {place}"), soft_wrap=True)
+    say(f"{what}: {how}")
+    say(f"valid and test are {direction(building.task.metric)}")
+    say(f"every training is kept in {place}")
 
 
 def _say_outage(event: StoreLost | StoreBack) -> None:
-    stderr().print(printable(event.message), style="yellow", soft_wrap=True)
+    say(event.message, "yellow", stderr())
 
 
 def _tidy(checkpoints: Path) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
+from cellwright.cli.bars import Bar, Bars
 from cellwright.cli.figures import clock, duration
-from cellwright.cli.output import printable, stdout
+from cellwright.cli.output import stdout
+from cellwright.cli.ticker import ticking
 
 if TYPE_CHECKING:
     from cellwright.bench.building.progress import BuildProgress, Watch
@@ -18,27 +21,51 @@ if TYPE_CHECKING:
 def shown(metric: Metric) -> Iterator[Watch]:
     """Show a build on standard output, losses as the metric does; what is yielded takes its
     progress."""
-    from rich import progress as rich
+    from rich.live import Live
 
     console = stdout()
-    with rich.Progress(
-        rich.TextColumn("{task.description}"),
-        rich.BarColumn(),
-        rich.MofNCompleteColumn(),
-        rich.TextColumn("{task.fields[left]} left"),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as bar:
-        task = bar.add_task("trainings", total=None, left=clock(None))
+    latest: BuildProgress | None = None
+    going: dict[int, tuple[str, float]] = {}
+    live = Live(console=console, transient=True, refresh_per_second=2)
+    with (
+        live if console.is_terminal else nullcontext(),
+        ticking(console, lambda: status_line(latest, going)) as ticker,
+    ):
 
         def watch(now: BuildProgress) -> None:
-            line = described(now, metric)
-            if line:
-                console.print(printable(line), soft_wrap=True)
-            bar.update(task, completed=now.done, total=now.total, left=clock(now.left))
+            nonlocal latest
+            with ticker.lock:
+                latest = now
+                _follow(going, now)
+                line = described(now, metric)
+                if line:
+                    ticker.print(line)
+            if console.is_terminal:
+                where = (f"{now.done:,} of {now.total:,}",)
+                live.update(Bars([Bar("trainings", now.done / now.total, now.left, where)]))
 
         yield watch
+
+
+def _follow(going: dict[int, tuple[str, float]], now: BuildProgress) -> None:
+    """Note which trainings go on, and since when."""
+    from cellwright.trials.study.events import AttemptFailed, TrialFinished, TrialStarted
+
+    if isinstance(now.event, TrialStarted):
+        going[now.event.number] = f"{now.name}, seed {now.seed}", time.monotonic()
+    elif isinstance(now.event, TrialFinished | AttemptFailed):
+        going.pop(now.event.number, None)
+
+
+def status_line(now: BuildProgress | None, going: dict[int, tuple[str, float]]) -> str | None:
+    """What is being trained and since when, while trainings take long and there is no bar."""
+    if now is None or not going:
+        return None
+    parts = [f"{name} for {clock(time.monotonic() - since)}" for name, since in going.values()]
+    more = f" and {len(parts) - 4} more" if len(parts) > 4 else ""
+    left = "" if now.left is None else f"; {clock(now.left)} left"
+    done = f"{now.done:,} of {now.total:,} trainings have ended"
+    return f"{done}; running: {', '.join(parts[:4])}{more}{left}"
 
 
 def described(now: BuildProgress, metric: Metric) -> str:

@@ -14,7 +14,9 @@ from cellwright.cli.bench.options import SYNTHETIC, File
 from cellwright.cli.figures import duration
 from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr, stdout
+from cellwright.cli.tables import Column, Listing, name_column
+from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
     from cellwright.bench.compare.scheduling import Comparison
@@ -132,8 +134,6 @@ def _compare(
 ) -> Comparison:
     from dataclasses import replace
 
-    from rich import progress
-
     from cellwright.base.cores import check_at_once, cores
     from cellwright.bench.compare.preparing import prepare
     from cellwright.bench.compare.scheduling import compare
@@ -143,63 +143,55 @@ def _compare(
         check_at_once("workers", workers)
     table, entries, left_out = prepare(file, method, output, single_run=not all_runs)
     for label, why in left_out.items():
-        console.print(printable(f"{label}: left out; {why}"), style="yellow", soft_wrap=True)
+        say(f"{label}: left out; {why}", "yellow", console)
     budget = table.default_hours if hours is None else hours
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-    )
     done = 0
-    with progress.Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task("searches", total=None)
+    try:
+        with work_bar("searches") as tell:
 
-        def watch(ended: int, total: int) -> None:
-            nonlocal done
-            done = ended
-            bar.update(task, completed=ended, total=total)
+            def watch(ended: int, total: int) -> None:
+                nonlocal done
+                done = ended
+                tell("searches", ended, total)
 
-        try:
             found = compare(
                 table, entries, range(seeds), budget * 3600, output,
                 idle=idle, workers=workers or cores(), watch=watch,
             )  # fmt: skip
-        except KeyboardInterrupt:
-            bar.stop()
-            note = f"{done} of {seeds * len(entries)} searches are kept; the same command goes on"
-            console.print(note, soft_wrap=True)
-            raise
+    except KeyboardInterrupt:
+        note = f"{done} of {seeds * len(entries)} searches are kept; the same command goes on"
+        say(note, "", console)
+        raise
     for label, why in found.failed.items():
-        console.print(printable(f"{label}: left out; {why}"), style="yellow", soft_wrap=True)
+        say(f"{label}: left out; {why}", "yellow", console)
     return replace(found, left_out=left_out)
 
 
 def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
-    from rich.table import Table
-
     hours = comparison.seconds / 3600
     console = stdout()
-    console.print(
+    say(
         f"final regret in {summary.metric.loss_name} after {hours:,.4g} simulated hours, "
         f"{count(len(comparison.seeds), 'seed')}"
-        f" of each method, {count(comparison.table.cells, 'cell')}",
-        soft_wrap=True,
+        f" of each method, {count(comparison.table.cells, 'cell')}"
     )
-    table = Table(box=None, pad_edge=False)
-    table.add_column("method")
-    for name in ("mean", "95% interval", "median", "best found", "hours", "trials", "real"):
-        table.add_column(name, justify="right")
+    table = Listing(
+        name_column("method"),
+        Column("mean", right=True),
+        Column("95% interval", 1, right=True),
+        Column("median", 2, right=True),
+        Column("best found", 3, right=True),
+        Column("hours", 4, right=True),
+        Column("trials", 5, right=True),
+        Column("real", 6, right=True),
+    )
     for line in summary.lines:
         interval = f"{line.low:.4f} to {line.high:.4f}" if math.isfinite(line.low) else "–"
-        table.add_row(
-            printable(line.label), f"{line.mean:.4f}", interval, f"{line.median:.4f}",
+        table.add(
+            line.label, f"{line.mean:.4f}", interval, f"{line.median:.4f}",
             f"{line.best:.0%}", f"{line.hours:,.1f}", f"{line.trials:,.1f}",
             duration(line.real_seconds),
         )  # fmt: skip
     console.print(table)
     names = ", ".join(file.name for file in files[1:])
-    console.print(printable(f"{files[0]}, with {names}"), style="dim", soft_wrap=True)
+    say(f"{files[0]}, with {names}", "dim")

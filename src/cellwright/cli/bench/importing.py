@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr
+from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
     from cellwright.bench import Benchmark, Imported
@@ -83,34 +84,24 @@ def run(
     for path in features or []:
         benchmark, covered = attach_features(benchmark, path)
         note = f"{path}: features of {covered:,} of {count(len(benchmark), 'architecture')}"
-        stdout().print(printable(note), soft_wrap=True)
+        say(note)
     for dimensions in graph2vec or []:
         found = embedding(benchmark, dimensions).features
         benchmark = benchmark.with_features(f"graph2vec-{dimensions}", found)
     target = save(benchmark, output or Path(_file_name(benchmark)))
-    stdout().print(f"{printable(str(target))}: {_described(benchmark)}", soft_wrap=True)
+    say(f"{target}: {_described(benchmark)}")
 
 
 def _imported(paths: list[str], title: str | None, corpus: str | None, strict: bool) -> Imported:
-    from rich.progress import MofNCompleteColumn, Progress, TextColumn
-
     from cellwright.bench import import_logs
 
-    console = stderr()
-    with Progress(
-        TextColumn("{task.description}"),
-        MofNCompleteColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    ) as progress:
-        task = progress.add_task("reading logs", total=None)
+    with work_bar("reading logs") as tell:
         return import_logs(
             paths,
             title=title,
             corpus=corpus,
             strict=strict,
-            watch=lambda done: progress.update(task, completed=done),
+            watch=lambda done: tell("reading logs", done, 0),
         )
 
 
@@ -123,7 +114,7 @@ def _report(found: Imported) -> None:
         if remarks:
             console.print(f"{what}:", style=style)
         for remark in remarks[:_MOST_LISTED]:
-            console.print(printable(f"  {remark.label}: {remark.reason}"), soft_wrap=True)
+            say(f"  {remark.label}: {remark.reason}", "", console)
         if len(remarks) > _MOST_LISTED:
             console.print(f"  … and {len(remarks) - _MOST_LISTED:,} more")
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
 from cellwright.cli.figures import direction, jsonable, loss, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit_json, printable, stdout
+from cellwright.cli.output import count, emit_json
+from cellwright.cli.tables import print_facts
 
 if TYPE_CHECKING:
     from cellwright.bench import Benchmark
@@ -36,12 +35,7 @@ def run(file: File, as_json: Json = False) -> None:
     if as_json:
         emit_json(jsonable(facts))
         return
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for name, value in _lines(facts, benchmark.metric):
-        table.add_row(name, printable(value))
-    stdout().print(table)
+    print_facts(_lines(facts, benchmark.metric))
 
 
 def _facts(benchmark: Benchmark) -> dict[str, Any]:

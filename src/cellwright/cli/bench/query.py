@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli import sources
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
 from cellwright.cli.figures import arrow, jsonable, loss, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout
+from cellwright.cli.output import emit_json, printable, say, stdout
+from cellwright.cli.tables import Column, Listing, name_column
 
 if TYPE_CHECKING:
     from cellwright.bench import Benchmark, Run
@@ -135,29 +135,36 @@ def _print(facts: dict[str, Any], metric: Metric, epoch: int | None) -> None:
     if not facts["runs"]:
         console.print("it has no runs")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in ("seed", "label"):
-        table.add_column(name, overflow="fold")
-    for name in ("parameters", "epochs", "epoch", "train", "valid", "test", arrow(metric), "time"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("status", overflow="fold")
+    table = Listing(
+        Column("seed", 1, right=True),
+        name_column("label"),
+        Column("parameters", 6, right=True),
+        Column("epochs", 9, right=True),
+        Column("epoch", 8, right=True),
+        Column("train", 7, right=True),
+        Column("valid", 2, right=True),
+        Column("test", 4, right=True),
+        Column(arrow(metric), right=True),
+        Column("time", 5, right=True),
+        Column("status", 3, short="fold"),
+    )
     for row in facts["runs"]:
         losses = row["losses"]
-        table.add_row(
+        table.add(
             str(row["seed"]),
-            printable(row["label"]),
+            row["label"],
             f"{row['parameters']:,}",
             str(row["epochs"]),
             "–" if row["epoch"] is None else str(row["epoch"]),
             *(loss(losses[name]) for name in ("train", "valid", "test")),
             metric.shown(losses["test"]),
             hours(row["seconds"]),
-            printable(_status(row)),
+            _status(row),
         )
     console.print(table)
     shown = "the epoch that validated best" if epoch is None else f"epoch {epoch}"
     note = f"losses ({metric.loss_name}), test {metric.name} and time up to {shown}"
-    console.print(printable(note), style="dim", soft_wrap=True)
+    say(note, "dim")
 
 
 def _status(row: dict[str, Any]) -> str:

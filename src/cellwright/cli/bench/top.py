@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.base.errors import did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File, Json, hours
 from cellwright.cli.figures import arrow, jsonable, loss, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout
+from cellwright.cli.output import emit_json, say, stdout
+from cellwright.cli.tables import Column, Listing, name_column
 
 ORDERS = ("valid", "test", "lowest_test", "seconds", "parameters")
+
+_SHOWN_AS = {"lowest_test": "lowest-test", "seconds": "time"}
 
 EXAMPLES = examples(
     SYNTHETIC,
@@ -75,16 +77,22 @@ def run(
     if as_json:
         emit_json(jsonable(rows))
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", style="cyan", overflow="fold")
-    table.add_column("id", style="dim", no_wrap=True)
-    for name in ("runs", "parameters", "valid", "test", arrow(metric), "lowest-test", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = {
+        "runs": 7, "parameters": 3, "valid": 1, "test": 4, arrow(metric): 2, "lowest-test": 6,
+        "time": 5,
+    }  # fmt: skip
+    if by in columns or by in _SHOWN_AS:
+        columns[_SHOWN_AS.get(by, by)] = 0  # what they are ordered by
+    table = Listing(
+        name_column("name"),
+        Column("id", 8, style="dim"),
+        *(Column(name, goes, right=True) for name, goes in columns.items()),
+    )
     for row in rows:
         spread = "" if np.isnan(row["spread"]) else f" ± {row['spread']:.4f}"
         runs = str(row["ok"]) if row["ok"] == row["runs"] else f"{row['ok']} of {row['runs']}"
-        table.add_row(
-            printable(row["name"]),
+        table.add(
+            row["name"],
             row["graph"],
             runs,
             f"{row['parameters']:,}",
@@ -96,4 +104,4 @@ def run(
         )
     stdout().print(table)
     note = f"losses are {metric.loss_name}: the lower, the better" if rows else "no run ended well"
-    stdout().print(printable(note), style="dim")
+    say(note, "dim")

@@ -11,7 +11,8 @@ from cellwright.cli.cells.options import From, known_format
 from cellwright.cli.cells.survey import Survey, survey
 from cellwright.cli.errors import FAILED
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit_json, printable, stderr, stdout
+from cellwright.cli.output import count, emit_json, printable, stdout
+from cellwright.cli.work_bar import work_bar
 
 EXAMPLES = examples(
     ("a file of cells", "cellwright cells convert rnn nbnlp-gru --to nas-bench-nlp -o cells.json"),
@@ -43,20 +44,9 @@ def run(
     fails. From folders and zip files, files that end in .json, .txt or .log
     are read; hidden files are not.
     """
-    from rich.progress import Progress
-
     format = known_format(from_)
-    console = stderr()
-    with (
-        sources.opened(paths) as documents,
-        Progress(console=console, transient=True, disable=not console.is_terminal) as progress,
-    ):
-        task = progress.add_task("checking", total=len(documents))
-        found = survey(
-            documents,
-            format,
-            lambda done, expected: progress.update(task, completed=done, total=expected),
-        )
+    with sources.opened(paths) as documents, work_bar("checking") as tell:
+        found = survey(documents, format, lambda done, total: tell("checking", done, total))
     if as_json:
         emit_json(found.as_json())
     else:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cell import Cell
 from cellwright.cli import sources
 from cellwright.cli.cells.options import From, HiddenSize, InputSize, known_format
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout
+from cellwright.cli.output import emit_json, say, stdout
+from cellwright.cli.tables import Column, Listing, name_column
 
 EXAMPLES = examples(
     ("every cell of the zoo", "cellwright cells list"),
@@ -21,7 +21,8 @@ EXAMPLES = examples(
     ("for programs", "cellwright cells list --json"),
 )
 
-_NUMBERS = ("nodes", "states", "depth", "parameters", "multiply_adds")
+_NUMBERS = {"nodes": 2, "states": 6, "depth": 5, "parameters": 1, "multiply_adds": 7}
+"""The figures, and which of them go first where there is no room."""
 
 
 def run(
@@ -49,18 +50,18 @@ def run(
     if as_json:
         emit_json(rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", style="cyan", overflow="fold")
-    table.add_column("id", style="dim", no_wrap=True)
-    for name in _NUMBERS:
-        table.add_column(name.replace("_", "-"), justify="right", no_wrap=True)
-    table.add_column("note", overflow="ellipsis", no_wrap=True)
+    table = Listing(
+        name_column("name"),
+        Column("id", 3, style="dim"),
+        *(Column(name.replace("_", "-"), goes, right=True) for name, goes in _NUMBERS.items()),
+        Column("note", 4, short="end", least=24),
+    )
     for row in rows:
         numbers = ["–" if row[name] is None else f"{row[name]:,}" for name in _NUMBERS]
-        table.add_row(printable(row["name"]), row["id"], *numbers, printable(row["note"]))
+        table.add(row["name"], row["id"], *numbers, row["note"])
     stdout().print(table)
     if any(row["parameters"] is None for row in rows):
-        stdout().print("–: the cell uses x outside a linear and needs equal sizes", style="dim")
+        say("–: the cell uses x outside a linear and needs equal sizes", "dim")
 
 
 def _row(entry: sources.Loaded, input_size: int, hidden_size: int) -> dict[str, Any]:

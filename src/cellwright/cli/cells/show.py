@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from cellwright.cell import Cell
 from cellwright.cli import sources
@@ -21,6 +20,7 @@ from cellwright.cli.cells.options import (
 )
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit, printable, stdout
+from cellwright.cli.tables import print_facts
 
 EXAMPLES = examples(
     ("a cell of the zoo", "cellwright cells show lstm"),
@@ -59,12 +59,7 @@ def _show(entry: sources.Loaded, input_size: int, hidden_size: int) -> None:
         console.print(f"{printable(entry.label)}:", style="bold cyan", soft_wrap=True)
     console.print(entry.cell.to_text().rstrip("\n"), soft_wrap=True)
     console.print()
-    facts = Table(box=None, pad_edge=False, show_header=False)
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for name, value in _facts(entry.cell, input_size, hidden_size):
-        facts.add_row(name, printable(value))
-    console.print(facts)
+    print_facts(_facts(entry.cell, input_size, hidden_size))
 
 
 def _facts(cell: Cell, input_size: int, hidden_size: int) -> list[tuple[str, str]]:

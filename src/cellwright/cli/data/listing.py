@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout
+from cellwright.cli.output import emit_json, say, stdout
+from cellwright.cli.tables import Column, Listing, figures, name_column
 
 if TYPE_CHECKING:
     from cellwright.data import Corpus
@@ -47,27 +47,25 @@ def run(
     if as_json:
         emit_json(rows)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", style="cyan", overflow="fold")
-    for name in _COUNTS:
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("unknown", justify="right", no_wrap=True)
-    table.add_column("licence", no_wrap=True)
-    table.add_column("where", overflow="fold")
+    table = Listing(
+        name_column("name"),
+        *figures(*_COUNTS, goes=2),
+        Column("unknown", 6, right=True),
+        Column("licence", 7),
+        Column("where", 1, short="middle", least=40),
+    )
     for row in rows:
         counts = ["–" if row[name] is None else f"{row[name]:,}" for name in _COUNTS]
         unknown = "–" if row["unknown"] is None else f"{sum(row['unknown'].values()):,}"
         where = row["where"] if row["problem"] is None else row["problem"]
-        table.add_row(
-            printable(row["name"]), *counts, unknown, row["licence"] or "–", printable(where)
-        )
+        table.add(row["name"], *counts, unknown, row["licence"] or "–", where)
     stdout().print(table)
     for row in rows:
         if row["as_published"] is False:
             note = f"{row['name']}: these are not its published counts; another text?"
-            stdout().print(printable(note), style="yellow", soft_wrap=True)
+            say(note, "yellow")
     if any(row["where"] is not None and not row["prepared"] for row in rows):
-        stdout().print("–: not read yet; 'cellwright data list NAME' reads it", style="dim")
+        say("–: not read yet; 'cellwright data list NAME' reads it", "dim")
 
 
 def _named(name: str) -> dict[str, Any]:

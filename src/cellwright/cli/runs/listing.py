@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from cellwright.base.errors import FileError
 from cellwright.cli.figures import arrow, duration, jsonable, metric_document
 from cellwright.cli.files import TableFile, check_table
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stderr, stdout
+from cellwright.cli.output import emit_json, say, stderr, stdout
 from cellwright.cli.runs.options import TRAIN, Json
+from cellwright.cli.tables import Column, Listing, name_column
 
 if TYPE_CHECKING:
     from cellwright.runs.folder import RunFolder
@@ -82,13 +82,13 @@ def run(
         from cellwright.report.tables import write_table
 
         write_table(runs_table(rows, metrics), output)
-        stdout().print(printable(str(output)), soft_wrap=True)
+        say(str(output))
     else:
         _print([*rows, *lost], [*metrics, *[None] * len(lost)], folder)
     for kind, told in (("damaged", damaged), ("left out", found.skipped)):
         for why in told.values():
             line = why.splitlines()[0]
-            stderr().print(printable(f"{kind}: {line}"), style="yellow", soft_wrap=True)
+            say(f"{kind}: {line}", "yellow", stderr())
 
 
 def _row(entry: RunFolder) -> dict[str, Any]:
@@ -126,32 +126,35 @@ def _damaged_row(path: Path, why: str) -> dict[str, Any]:
 
 def _print(rows: list[dict[str, Any]], metrics: list[Metric | None], folder: Path) -> None:
     if not rows:
-        stdout().print(printable(f"no runs in {folder}"), style="dim", soft_wrap=True)
+        say(f"no runs in {folder}", "dim")
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("name", style="cyan", overflow="fold")
-    table.add_column("state", no_wrap=True)
-    table.add_column("cell", overflow="fold")
-    table.add_column("data", overflow="fold")
-    for name in ("seed", "epochs", "valid", "test"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("time", justify="right", no_wrap=True)
+    table = Listing(
+        name_column("name"),
+        Column("state", 1),
+        Column("cell", 5, short="end"),
+        Column("data", 6, short="middle"),
+        Column("seed", 8, right=True),
+        Column("epochs", 4, right=True),
+        Column("valid", 2, right=True),
+        Column("test", 7, right=True),
+        Column("metric", 3),
+        Column("time", 9, right=True),
+    )
     for row, metric in zip(rows, metrics, strict=True):
         state = Text(row["state"], style=STYLES.get(row["state"], "yellow"))
         if metric is None:
-            table.add_row(printable(row["name"]), state, *["–"] * 8)
+            table.add(row["name"], state, *["–"] * 8)
             continue
         figures = ["–" if row[n] is None else metric.shown(row[n]) for n in ("valid", "test")]
-        table.add_row(
-            printable(row["name"]),
+        table.add(
+            row["name"],
             state,
-            printable(row["cell"]),
-            printable(Path(row["data"]).name),
+            row["cell"],
+            Path(row["data"]).name,
             str(row["seed"]),
             f"{row['epochs']:,} of {row['epochs_in_all']:,}",
             *figures,
-            printable(arrow(metric)),
+            arrow(metric),
             "–" if row["seconds"] is None else duration(row["seconds"]),
         )
     stdout().print(table)

@@ -10,7 +10,7 @@ import typer
 
 from cellwright.cli.files import PaperSize, PictureFile, check_picture
 from cellwright.cli.help import examples
-from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.output import say, stderr, stdout
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 
 EXAMPLES = examples(
@@ -31,7 +31,7 @@ class Against(str, Enum):
 
 
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="RUN...", help=RUN_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="RUN", help=RUN_HELP)],
     output: PictureFile = Path("curves.svg"),
     against: Annotated[
         Against, typer.Option(help="Epochs, or the time that training took.")
@@ -67,5 +67,5 @@ def run(
     for curve in curves:
         if not curve.records:
             note = f"{curve.label}: left out, since no epoch has ended yet"
-            stderr().print(printable(note), style="yellow", soft_wrap=True)
+            say(note, "yellow", stderr())
     stdout().print(str(output), soft_wrap=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.figures import direction, duration, jsonable, memory, metric_document
 from cellwright.cli.files import TableFile, check_table
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, printable, stdout
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Json, Runs, command, evaluate_command
+from cellwright.cli.tables import Column, Listing, Whole, print_facts
 
 if TYPE_CHECKING:
     from cellwright.runs.folder import RunFolder
@@ -70,12 +70,7 @@ def run(
         stdout().print(printable(str(output)), soft_wrap=True)
         return
     console = stdout()
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for name, value in _facts(folder, curve, result):
-        facts.add_row(name, printable(value))
-    console.print(facts)
+    print_facts(_facts(folder, curve, result))
     if curve:
         console.print()
         console.print(_chart(curve, folder.info.metric, ascii_only=console.options.ascii_only))
@@ -114,7 +109,7 @@ def _facts(
     if result is not None and result.status != "ok":
         state += f" in epoch {len(result.curve) + 1}: {result.status}"
     facts = [
-        ("run", str(folder.path)),
+        ("run", Whole(folder.path)),
         ("state", f"{state}, {len(curve):,} of {info.recipe.training.epochs:,} epochs"),
         ("cell", f"{info.cell.name or 'without a name'}, id {info.cell.id}"),
         *([] if is_built_in(info.recipe.task.kind) else [("task", info.recipe.task.kind)]),
@@ -146,17 +141,22 @@ def _settings(settings: Any) -> str:
     return ", ".join(f"{name} {'none' if v is None else v}" for name, v in values)
 
 
-def _chart(curve: Sequence[EpochRecord], metric: Metric, ascii_only: bool) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
+def _chart(curve: Sequence[EpochRecord], metric: Metric, ascii_only: bool) -> Listing:
     train = "train" if metric.is_learned_from else "train loss"
-    for name in ("epoch", train, "valid", "test", "rate", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(direction(metric), no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = Listing(
+        Column("epoch", right=True),
+        Column(train, 3, right=True),
+        Column("valid", right=True),
+        Column("test", 2, right=True),
+        Column("rate", 5, right=True),
+        Column("time", 4, right=True),
+        Column(direction(metric), 1),
+        Column(""),
+    )
     losses = [record.valid for record in curve if math.isfinite(record.valid)]
     best = min(losses, default=math.nan)
     for record in _some(curve):
-        table.add_row(
+        table.add(
             f"{record.epoch:,}",
             metric.train_shown(record.train),
             *map(metric.shown, (record.valid, record.test)),

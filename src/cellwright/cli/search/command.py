@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.help import examples
 from cellwright.cli.options import (
@@ -18,6 +17,7 @@ from cellwright.cli.options import (
     workers_option,
 )
 from cellwright.cli.output import stdout
+from cellwright.cli.tables import Column, Listing
 from cellwright.cli.train import check_name
 
 EXAMPLES = examples(
@@ -208,10 +208,11 @@ def _refuse(options: dict[str, Any], why: str) -> None:
 def _print_recipes() -> None:
     from cellwright.search.recipe_kinds import described
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("recipe", style="cyan", no_wrap=True)
-    table.add_column("data", no_wrap=True)
-    table.add_column("what for", overflow="fold")
+    table = Listing(
+        Column("recipe", style="cyan"),
+        Column("data", 2),
+        Column("what for", 1, short="fold", least=28),
+    )
     for row in described():
-        table.add_row(*row)
+        table.add(*row)
     stdout().print(table)

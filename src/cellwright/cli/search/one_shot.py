@@ -6,12 +6,12 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.base.errors import UserError
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.figures import direction, duration, memory
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr, stdout
+from cellwright.cli.tables import Column, Listing, Whole, print_facts
 
 if TYPE_CHECKING:
     from cellwright.cli.watching import Shown
@@ -54,8 +54,8 @@ def _again(watcher: Shown) -> str:
 
 
 def _print_stop(line: str, go_on: str) -> None:
-    stderr().print(line, style="yellow", soft_wrap=True)
-    stderr().print(printable(f"go on: {go_on}"), soft_wrap=True)
+    say(line, "yellow", stderr())
+    say(f"go on: {go_on}", "", stderr())
 
 
 def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
@@ -66,54 +66,56 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
         console.print()
         console.print(_candidates(candidates, metric))
     figures = folder.seed_folder(chosen.seed).figures()
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
     if figures["status"] == "ok":
         ended = "finished" + (", converged" if figures.get("converged") else "")
     else:
         ended = f"diverged after {count(figures['epochs'], 'epoch')}: {figures['status']}"
-    table.add_row("status", ended)
-    if figures["status"] != "ok":
-        half = folder.info.recipe.search.learning_rate / 2
-        table.add_row("try", f"the same with smaller steps: --set search.learning_rate={half:g}")
-    table.add_row("valid", f"{metric.name} {metric.shown(chosen.supernet)} with the shared weights")
-    table.add_row("parameters", f"{figures['parameters']:,} while searching")
     searched = sum(each.seconds for each in candidates)
     retrained = sum(each.retraining_seconds for each in candidates)
     extra = f", and {duration(retrained)} for the choice" if retrained else ""
-    table.add_row("time", duration(searched) + extra)
-    table.add_row("memory", f"{memory(figures['peak_memory'])} at most")
     cell = shlex.quote(str(folder.path / "found.json"))
-    table.add_row("cell", printable(f"{folder.path / 'found.json'} ({chosen.cell_id})"))
-    table.add_row("picture", printable(str(folder.path / "found.svg")))
+    facts = [
+        ("status", ended),
+        ("valid", f"{metric.name} {metric.shown(chosen.supernet)} with the shared weights"),
+        ("parameters", f"{figures['parameters']:,} while searching"),
+        ("time", duration(searched) + extra),
+        ("memory", f"{memory(figures['peak_memory'])} at most"),
+        ("cell", Whole(f"{folder.path / 'found.json'} ({chosen.cell_id})")),
+        ("picture", Whole(folder.path / "found.svg")),
+    ]
+    if figures["status"] != "ok":
+        half = folder.info.recipe.search.learning_rate / 2
+        again = f"the same with smaller steps: --set search.learning_rate={half:g}"
+        facts.insert(1, ("try", again))
     seed = folder.path / f"seed-{chosen.seed}"
     drawn = ("progress.svg", "evolution.svg", "evolution.gif")
     made = [name for name in drawn if (seed / name).exists()]
     if made:
-        table.add_row("how it went", printable(f"{seed}/: {', '.join(made)}, cells/"))
+        facts.append(("how it went", f"{seed}/: {', '.join(made)}, cells/"))
     recipe = folder.info.recipe
     data = shlex.quote(folder.info.data.name)
     train = f"cellwright train {cell} --data {data} --recipe {recipe.training}"
-    table.add_row("next", printable(train))
-    table.add_row("", printable(f"cellwright cells show {cell}"))
+    facts += [("next", Whole(train)), ("", Whole(f"cellwright cells show {cell}"))]
     console.print()
-    console.print(table)
+    print_facts(facts)
     if all_diverged(candidates):
         who = "the search" if len(candidates) == 1 else "every seed"
         note = f"{who} diverged: the cell is where it stood, not one that it found"
-        stderr().print(note, style="yellow", soft_wrap=True)
+        say(note, "yellow", stderr())
 
 
-def _candidates(candidates: list[Candidate], metric: Metric) -> Table:
-    title = f"what each seed found ({direction(metric)})"
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
-    for name in ("seed", "while searching", "retrained", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("cell", no_wrap=True)
-    table.add_column("")
+def _candidates(candidates: list[Candidate], metric: Metric) -> Listing:
+    table = Listing(
+        Column("seed", right=True),
+        Column("while searching", 1, right=True),
+        Column("retrained", right=True),
+        Column("time", 3, right=True),
+        Column("cell", 2),
+        Column(""),
+        title=f"what each seed found ({direction(metric)})",
+    )
     for each in candidates:
-        table.add_row(
+        table.add(
             str(each.seed),
             metric.shown(each.supernet),
             "–" if each.retrained is None else metric.shown(each.retrained),

@@ -6,14 +6,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from cellwright.cli.bars import Bar, Bars
 from cellwright.cli.figures import clock, direction, duration
+from cellwright.cli.lines import Figure, Lines
 from cellwright.cli.output import stdout
+from cellwright.cli.ticker import ticking
 
 if TYPE_CHECKING:
     from cellwright.tasks.metric import Metric
@@ -39,17 +41,23 @@ def shown(settings: Any, metric: Metric) -> Iterator[Callable[[Any], None]]:
     recent: deque[Any] = deque(maxlen=WINDOW)
     live = Live(console=console, transient=True, auto_refresh=False)
     before: dict[str, str] = {}
-    with live if console.is_terminal else nullcontext():
-        console.print(heading(settings, metric), style="bold", soft_wrap=True)
+    lines = epoch_lines(settings, metric, console.width)
+    with (
+        live if console.is_terminal else nullcontext(),
+        ticking(console, lambda: status_line(settings, metric, recent)) as ticker,
+    ):
+        for line in lines.heading():
+            ticker.print(line, "bold")
 
         def watch(event: Any) -> None:
             nonlocal due, before
             if event.ends_epoch:
                 now = _choices(event)
-                console.print(epoch_line(event, metric, before, now), soft_wrap=True)
+                ticker.print(epoch_line(lines, event, metric, before, now))
                 before = now
                 return
-            recent.append(event)
+            with ticker.lock:
+                recent.append(event)
             last = event.step == event.steps
             if console.is_terminal and (last or time.monotonic() >= due):
                 live.update(bars(settings, metric, recent), refresh=True)
@@ -58,61 +66,109 @@ def shown(settings: Any, metric: Metric) -> Iterator[Callable[[Any], None]]:
         yield watch
 
 
-def heading(settings: Any, metric: Metric) -> str:
-    """Above the lines of the epochs: what their figures are."""
-    columns = "epoch  round  group      train      valid    entropy  deviation        time"
-    if settings.kind in ("enas", "random-sharing"):
-        columns = "epoch      train      valid     reward    entropy        time"
+GRADIENT = (
+    Figure("epoch", 5),
+    Figure("round", 7, goes=5),
+    Figure("group", 9, goes=4, left=True),
+    Figure("train", goes=2),
+    Figure("valid"),
+    Figure("entropy", goes=3),
+    Figure("deviation", goes=7),
+    Figure("time", 12, goes=6),
+    Figure("changed", 10, goes=1),
+)
+"""What a line says of an epoch of a search by gradient; `changed` are nodes of the cell."""
+
+SHARING = (
+    Figure("epoch", 5),
+    Figure("train", goes=2),
+    Figure("valid"),
+    Figure("reward", goes=4),
+    Figure("entropy", goes=3),
+    Figure("time", 12, goes=5),
+    Figure("changed", 10, goes=1),
+)
+"""The same of a search with shared weights."""
+
+
+def epoch_lines(settings: Any, metric: Metric, room: int) -> Lines:
+    """The lines of the epochs, in a terminal of that width."""
+    figures = SHARING if settings.kind in ("enas", "random-sharing") else GRADIENT
     train = "" if metric.is_learned_from else "; train is the loss"
-    return f"{columns}   ({direction(metric)}{train})"
+    return Lines(figures, room, f"{direction(metric)}{train}", notes=0)
 
 
-def epoch_line(epoch: Any, metric: Metric, before: dict[str, str], now: dict[str, str]) -> str:
+def epoch_line(
+    lines: Lines, epoch: Any, metric: Metric, before: dict[str, str], now: dict[str, str]
+) -> str:
     """An epoch's figures, below the heading, and how much of the cell has changed."""
-    losses = f"{metric.train_shown(epoch.train):>11}{metric.shown(epoch.valid):>11}"
-    if hasattr(epoch, "watched"):
-        group = epoch.group if epoch.round else "weights"
-        figures = f"{epoch.epoch:>5}{epoch.round or '–':>7}  {group:<7}"[:21] + losses[1:]
-        watched = epoch.watched
-        figures += f"{watched['entropy']:>11.3f}{watched['mad']:>11.4f}"
-    else:
-        figures = f"{epoch.epoch:>5}{losses}{_number(epoch.reward)}{_number(epoch.entropy)}"
     changed = sum(before.get(row) != choice for row, choice in now.items()) if before else 0
-    note = f"   {changed} of {len(now)} nodes changed" if changed else ""
-    return f"{figures}{duration(epoch.seconds):>12}{note}"
+    values = {
+        "epoch": str(epoch.epoch),
+        "train": metric.train_shown(epoch.train),
+        "valid": metric.shown(epoch.valid),
+        "time": duration(epoch.seconds),
+        "changed": f"{changed} of {len(now)}" if changed else "",
+    }
+    if hasattr(epoch, "watched"):
+        values |= {
+            "round": str(epoch.round or "–"),
+            "group": epoch.group if epoch.round else "weights",
+            "entropy": f"{epoch.watched['entropy']:.3f}",
+            "deviation": f"{epoch.watched['mad']:.4f}",
+        }
+    else:
+        values |= {"reward": _number(epoch.reward), "entropy": _number(epoch.entropy)}
+    return lines.line(values)
 
 
-def bars(settings: Any, metric: Metric, recent: deque[Any]) -> RenderableType:
-    """The lower lines on a terminal: the epoch, and how the search does."""
-    from rich.progress_bar import ProgressBar
+class _Standing(NamedTuple):
+    """How far a search is, by its last steps."""
 
+    epoch: str
+    where: str
+    epoch_left: float
+    done: float | None
+    left: float | None
+    speed: float
+
+
+def _standing(settings: Any, recent: deque[Any]) -> _Standing:
     step = recent[-1]
     seconds = sum(each.size / each.speed for each in recent)
-    items = sum(each.size for each in recent)
-    grid = Table.grid(padding=(0, 1), expand=True)
-    for ratio in (None, 1, None, None):
-        grid.add_column(ratio=ratio, no_wrap=True)
     left = (step.steps - step.step) * seconds / len(recent)
     most = most_epochs(settings)
     of = f" of {most:,} at most" if most is not None else ""
     where = f"step {step.step:,} of {step.steps:,}" if step.step < step.steps else "measuring"
-    grid.add_row(
-        f"epoch {step.epoch:,}{of}",
-        ProgressBar(step.steps, step.step),
-        where,
-        f"{clock(left):>7} left",
-    )
+    done = whole = None
     if most is not None:
         done = (step.epoch - 1 + step.step / step.steps) / most
         whole = left + (most - step.epoch) * step.steps * seconds / len(recent)
-        grid.add_row(
-            "whole search", ProgressBar(1.0, done), f"{done:.1%}", f"{clock(whole):>7} left"
-        )
+    speed = sum(each.size for each in recent) / seconds
+    return _Standing(f"epoch {step.epoch:,}{of}", where, left, done, whole, speed)
+
+
+def status_line(settings: Any, metric: Metric, recent: deque[Any]) -> str | None:
+    """How far the epoch is, where there are no bars."""
+    if not recent:
+        return None
+    stands, (name, value) = _standing(settings, recent), _latest(metric, recent)
+    whole = "" if stands.left is None else f", {clock(stands.left)} in all"
+    left = f"{clock(stands.epoch_left)} left of the epoch{whole}"
+    return f"{stands.epoch}: {stands.where}, {name} {value}, {left}"
+
+
+def bars(settings: Any, metric: Metric, recent: deque[Any]) -> RenderableType:
+    """The lower lines on a terminal: the epoch, and how the search does."""
+    step, stands = recent[-1], _standing(settings, recent)
+    rows = [Bar(stands.epoch, step.step / step.steps, stands.epoch_left, (stands.where,))]
+    if stands.done is not None:
+        rows.append(Bar("whole search", stands.done, stands.left, (f"{stands.done:.1%}",)))
     name, value = _latest(metric, recent)
     facts = Text.assemble(
-        (f"{items / seconds:,.0f}", "bold"), f" {metric.items}/s   {name} ", (value, "bold")
+        (f"{stands.speed:,.0f}", "bold"), f" {metric.items}/s   {name} ", (value, "bold")
     )
-    return Group(grid, facts)
+    return Group(Bars(rows), facts)
 
 
 def _latest(metric: Metric, recent: deque[Any]) -> tuple[str, str]:
@@ -146,4 +202,4 @@ def _choices(epoch: Any) -> dict[str, str]:
 
 
 def _number(value: float | None) -> str:
-    return f"{'–' if value is None else f'{value:.3f}':>11}"
+    return "–" if value is None else f"{value:.3f}"

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.errors import INTERRUPTED
-from cellwright.cli.output import count, printable, stderr, stdout
+from cellwright.cli.output import count, say, stderr, stdout
 from cellwright.cli.store_option import password_note, with_store
 from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
+from cellwright.cli.tables import Whole, print_facts
 
 if TYPE_CHECKING:
     from cellwright.api import StudyFound
@@ -42,14 +42,14 @@ def run(store: str | None, **arguments: Any) -> None:
 
 def _print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
     line = f"stopped; {lost or _kept(prepared.name, place)}"
-    stderr().print(printable(line), style="yellow", soft_wrap=True)
+    say(line, "yellow", stderr())
     again = "go on: the same command again" + (", once the store is back" if lost else "")
-    stderr().print(again, soft_wrap=True)
+    say(again, "", stderr())
     show = _command("studies show", prepared.name, place)
-    stderr().print(printable(f"so far: {show}"), soft_wrap=True)
+    say(f"so far: {show}", "", stderr())
     note = password_note(place)
     if note is not None:
-        stderr().print(note, style="dim", soft_wrap=True)
+        say(note, "dim", stderr())
 
 
 def _kept(name: str, place: str | None) -> str:
@@ -75,14 +75,9 @@ def _print_found(found: StudyFound, place: str | None) -> None:
     if random is not None:
         console.print()
         for line in verdict_lines(ledger, random, compare(ledger, random), metric):
-            console.print(printable(line), soft_wrap=True)
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    for row in _next(found, place):
-        table.add_row(*map(printable, row))
+            say(line)
     console.print()
-    console.print(table)
+    print_facts((name, Whole(text)) for name, text in _next(found, place))
 
 
 def _refuse_failure(found: StudyFound, baseline: bool) -> None:

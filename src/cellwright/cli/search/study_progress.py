@@ -9,12 +9,13 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
+from cellwright.cli.bars import Bar, Bars
 from cellwright.cli.figures import clock, duration
-from cellwright.cli.output import printable, stdout
+from cellwright.cli.output import stdout
 from cellwright.cli.studies.tables import NONE, best_table, value_of
+from cellwright.cli.ticker import ticking
 
 if TYPE_CHECKING:
     from cellwright.tasks.metric import Metric
@@ -52,35 +53,42 @@ class Pace:
 
     def _look(self) -> None:
         begun = self._now()
-        found, self.best = self._ask()
-        self.ended, self.statuses = found.ended, dict(found.statuses)
-        self.failed = found.states["failed"]
+        found, best = self._ask()  # without the lock: it may take long, and say that it does
         took = self._now() - begun
-        self._due = self._now() + max(LOOK_SECONDS, _SLOW * took)
+        with self._lock:
+            self.best = best
+            self.ended, self.statuses = found.ended, dict(found.statuses)
+            self.failed = found.states["failed"]
+            self._due = self._now() + max(LOOK_SECONDS, _SLOW * took)
 
     def add(self, event: OfTrial) -> None:
         """Take in what happened to a trial of this driver."""
+        with self._lock:
+            due = self._count(event)
+        if due:
+            self._look()
+
+    def _count(self, event: OfTrial) -> bool:
+        """Count a trial in; whether it is time to look instead."""
         from cellwright.trials.study import TrialFinished, TrialStarted
 
-        with self._lock:
-            if isinstance(event, TrialStarted):
-                self.running[event.number] = self._now()
-                return
-            self.running.pop(event.number, None)
-            ended = isinstance(event, TrialFinished) or not event.again
-            if not ended:
-                return
-            self._here += 1
-            better = isinstance(event, TrialFinished) and self._is_better(event)
-            if better or self._now() >= self._due:
-                self._look()
-                return
-            self.ended += 1
-            if isinstance(event, TrialFinished):
-                status = str(event.outcome["status"])
-                self.statuses[status] = self.statuses.get(status, 0) + 1
-            else:
-                self.failed += 1
+        if isinstance(event, TrialStarted):
+            self.running[event.number] = self._now()
+            return False
+        self.running.pop(event.number, None)
+        if not isinstance(event, TrialFinished) and event.again:
+            return False
+        self._here += 1
+        better = isinstance(event, TrialFinished) and self._is_better(event)
+        if better or self._now() >= self._due:
+            return True
+        self.ended += 1
+        if isinstance(event, TrialFinished):
+            status = str(event.outcome["status"])
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+        else:
+            self.failed += 1
+        return False
 
     def _is_better(self, event: TrialFinished) -> bool:
         """Whether the trial belongs into the table."""
@@ -89,6 +97,10 @@ class Pace:
             return False
         last = self.best[-1].value if len(self.best) >= SHOWN else None
         return last is None or value < last
+
+    def since(self, number: int) -> float:
+        """How many seconds a trial has been running."""
+        return self._now() - self.running[number]
 
     @property
     def diverged(self) -> int:
@@ -121,6 +133,11 @@ def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event],
 
     console = stdout()
     pace = Pace(look, target)
+
+    def status() -> str | None:
+        with pace.lock():
+            return status_line(pace, metric)
+
     live = Live(
         console=console,
         get_renderable=lambda: drawn(pace, metric),
@@ -128,19 +145,36 @@ def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event],
         transient=True,
     )
 
-    def watch(event: Event) -> None:
-        # Comes from within `pace.add` too, which asks the store: so nothing is locked for it.
-        if isinstance(event, StoreLost | StoreBack):
-            console.print(printable(event.message), style="yellow", soft_wrap=True)
-            return
-        pace.add(event)
-        if isinstance(event, AttemptFailed):
-            console.print(printable(failure_line(event)), style="yellow", soft_wrap=True)
-        elif isinstance(event, TrialFinished) and not console.is_terminal:
-            console.print(trial_line(event, pace, metric), soft_wrap=True)
+    with (
+        live if console.is_terminal else nullcontext(),
+        ticking(console, status) as ticker,
+    ):
 
-    with live if console.is_terminal else nullcontext():
+        def watch(event: Event) -> None:
+            # Comes from within `pace.add` too, which asks the store.
+            if isinstance(event, StoreLost | StoreBack):
+                ticker.print(event.message, "yellow")
+                return
+            pace.add(event)
+            if isinstance(event, AttemptFailed):
+                ticker.print(failure_line(event), "yellow")
+            elif isinstance(event, TrialFinished) and not console.is_terminal:
+                ticker.print(trial_line(event, pace, metric))
+
         yield watch
+
+
+def status_line(pace: Pace, metric: Metric) -> str | None:
+    """How the study stands while its trials take long, where there is no table."""
+    going = [f"trial {n} for {clock(pace.since(n))}" for n in sorted(pace.running)[:4]]
+    more = f" and {len(pace.running) - 4} more" if len(pace.running) > 4 else ""
+    if not going:
+        return None
+    best = f", best {value_of(pace.best[0].value, metric)}" if pace.best else ""
+    return (
+        f"{pace.ended:,} of {pace.target:,} trials have ended{best}; running: "
+        f"{', '.join(going)}{more}; {clock(pace.left)} left"
+    )
 
 
 def trial_line(event: TrialFinished, pace: Pace, metric: Metric) -> str:
@@ -164,20 +198,11 @@ def failure_line(event: AttemptFailed) -> str:
 
 def drawn(pace: Pace, metric: Metric) -> RenderableType:
     """The best trials, how far the study is, and how fast."""
-    from rich.progress_bar import ProgressBar
-
     with pace.lock():
         best, running = list(pace.best), sorted(pace.running)
         ended, failed, diverged = pace.ended, pace.failed, pace.diverged
         rate, left = pace.per_hour, pace.left
-    grid = Table.grid(padding=(0, 1), expand=True)
-    for ratio in (None, 1, None):
-        grid.add_column(ratio=ratio, no_wrap=True)
-    grid.add_row(
-        f"{ended:,} of {pace.target:,} trials",
-        ProgressBar(pace.target, min(ended, pace.target)),
-        f"{clock(left):>7} left",
-    )
+    grid = Bars([Bar(f"{ended:,} of {pace.target:,} trials", min(1, ended / pace.target), left)])
     numbers = ", ".join(map(str, running[:8])) + (" …" if len(running) > 8 else "")
     facts = Text.assemble(
         (NONE if rate is None else f"{rate:,.0f}", "bold"),
@@ -187,8 +212,6 @@ def drawn(pace: Pace, metric: Metric) -> RenderableType:
         (f"{failed:,}", "bold red" if failed else "bold"),
         " failed   running: ",
         (numbers or "none", "bold"),
-        overflow="ellipsis",
-        no_wrap=True,
     )
     table = best_table(best, metric) if best else Text("no trial has a value yet", style="dim")
     return Group(table, Text(), grid, facts)

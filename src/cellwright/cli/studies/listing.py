@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
-
 from cellwright.cli.figures import arrow, duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable, stderr, stdout
 from cellwright.cli.studies.options import SEARCH, Json, Place
 from cellwright.cli.studies.tables import value_of
+from cellwright.cli.tables import Column, Listing, name_column
 
 if TYPE_CHECKING:
     from cellwright.trials.store import Overview
@@ -51,24 +50,26 @@ def _print(found: list[Overview], title: str) -> None:
     if not found:
         stdout().print(printable(f"no studies in {title}"), style="dim", soft_wrap=True)
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("study", style="cyan", overflow="fold")
-    table.add_column("method", overflow="fold")
-    for name in ("trials", "failed", "best"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("metric", no_wrap=True)
-    table.add_column("trial time", justify="right", no_wrap=True)
-    table.add_column("state", no_wrap=True)
+    table = Listing(
+        name_column("study"),
+        Column("method", 4, short="end"),
+        Column("trials", 3, right=True),
+        Column("failed", 6, right=True),
+        Column("best", 1, right=True),
+        Column("metric", 5),
+        Column("trial time", 7, right=True),
+        Column("state", 2),
+    )
     for each in found:
         row = _row(each)
         metric, wanted = each.study.metric, row["target"]
-        table.add_row(
-            printable(row["name"]),
-            printable(row["method"]),
+        table.add(
+            row["name"],
+            row["method"],
             f"{row['trials']:,}" + ("" if wanted is None else f" of {wanted:,}"),
             f"{row['failed']:,}",
             value_of(row["best"], metric),
-            printable(arrow(metric)),
+            arrow(metric),
             duration(row["seconds"]),
             row["state"],
         )

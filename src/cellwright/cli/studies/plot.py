@@ -25,7 +25,7 @@ EXAMPLES = examples(
 
 
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="STUDY...", help=STUDY_HELP)],
+    names: Annotated[list[str], typer.Argument(metavar="STUDY", help=STUDY_HELP)],
     output: PictureFile = Path("studies.svg"),
     title: Annotated[str, typer.Option(metavar="TEXT", help="Above the picture.")] = "",
     size: PaperSize = None,

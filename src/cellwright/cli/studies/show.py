@@ -8,14 +8,14 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from cellwright.cli.figures import duration, jsonable, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit, emit_json, printable, stdout
+from cellwright.cli.output import count, emit, emit_json, printable, say, stdout
 from cellwright.cli.store_option import password_note, with_store
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
 from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
+from cellwright.cli.tables import print_facts
 
 if TYPE_CHECKING:
     from cellwright.trials.store import Ledger, Overview, TrialRecord
@@ -116,12 +116,7 @@ def _print(
     from cellwright.search.studies.baseline import compare
 
     console, metric = stdout(), stands.study.metric
-    facts = Table.grid(padding=(0, 2))
-    facts.add_column(style="dim", no_wrap=True)
-    facts.add_column(overflow="fold")
-    for name, value in _facts(stands):
-        facts.add_row(name, printable(value))
-    console.print(facts)
+    print_facts(_facts(stands))
     console.print()
     if best:
         console.print(best_table(best, metric))
@@ -134,15 +129,15 @@ def _print(
     if random is not None:
         console.print()
         for line in verdict_lines(ledger, random, compare(ledger, random), metric):
-            console.print(printable(line), soft_wrap=True)
+            say(line)
     console.print()
     quoted = shlex.quote(stands.study.name)
     for what in ("plot", "export"):
         command = with_store(f"cellwright studies {what} {quoted}", place)
-        console.print(printable(f"{what + ':':<7} {command}"), soft_wrap=True)
+        say(f"{what + ':':<7} {command}")
     note = password_note(place)
     if note is not None:
-        console.print(note, style="dim", soft_wrap=True)
+        say(note, "dim")
 
 
 def _facts(stands: Overview) -> list[tuple[str, str]]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from rich.table import Table
-
 from cellwright.cli.figures import arrow, duration, memory
 from cellwright.cli.output import count
+from cellwright.cli.tables import Column, Listing
 
 if TYPE_CHECKING:
     from cellwright.search.studies.baseline import Verdict
@@ -23,16 +22,20 @@ def value_of(loss: float | None, metric: Metric) -> str:
     return NONE if loss is None else metric.shown(loss)
 
 
-def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Table:
+def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Listing:
     """The best trials, the best first."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("trial", justify="right", style="cyan", no_wrap=True)
-    for name in (arrow(metric), "test", "epochs", "parameters", "time"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("cell", no_wrap=True)
+    table = Listing(
+        Column("trial", right=True, style="cyan"),
+        Column(arrow(metric), right=True),
+        Column("test", 3, right=True),
+        Column("epochs", 5, right=True),
+        Column("parameters", 2, right=True),
+        Column("time", 4, right=True),
+        Column("cell", 1),
+    )
     for trial in trials:
         test = trial.measures.get("test")
-        table.add_row(
+        table.add(
             str(trial.number),
             value_of(trial.value, metric),
             value_of(test, metric) if isinstance(test, float) else NONE,
@@ -59,15 +62,13 @@ def _all(trials: int) -> str:
     return "the only trial" if trials == 1 else f"all {trials:,} trials"
 
 
-def ledger_table(study: Ledger, random: Ledger | None, metric: Metric) -> Table:
+def ledger_table(study: Ledger, random: Ledger | None, metric: Metric) -> Listing:
     """What a study has cost and found, with the random search beside it."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("", style="dim", no_wrap=True)
     both = [study] if random is None else [study, random]
-    for each in both:
-        table.add_column(each.method if each is study else "random beside it", no_wrap=True)
+    names = [each.method if each is study else "random beside it" for each in both]
+    table = Listing(Column("", style="dim"), *(Column(name, short="fold") for name in names))
     for name, figures in _ledger_rows(metric):
-        table.add_row(name, *(figures(each) for each in both))
+        table.add(name, *(figures(each) for each in both))
     return table
 
 

@@ -112,13 +112,14 @@ def caption(plan: Plan) -> str:
 
 
 NUMERIC = frozenset({1, 2, 3, 5, 6, 7, 8})
+WORDS = "against the first"
+"""The column that has a sentence."""
 
 
 def table(plan: Plan, standings: Sequence[Standing]) -> tuple[list[str], list[list[str]]]:
     """The table of all cells as words; the columns `NUMERIC` stand to the right. One for failures
     is there if there are any."""
-    header = ["cell", "parameters", "valid", "test", "against the first", "time", "memory",
-              "diverged"]  # fmt: skip
+    header = ["cell", "parameters", "valid", "test", WORDS, "time", "memory", "diverged"]
     first = standings[0].valid if standings else None
     rows = []
     for place, one in enumerate(standings):
