@@ -16,6 +16,7 @@ from typing import Any
 
 from cellwright.base.errors import FileError, refused
 from cellwright.base.files import write_whole
+from cellwright.base.folder_kinds import kind_of
 from cellwright.base.json_values import dumps, loads
 from cellwright.base.progress import Progress
 from cellwright.compare.contenders import Contender, told_apart
@@ -153,8 +154,13 @@ def _check_place(folder: Path) -> None:
         if folder.is_dir() and not (folder / FILE).exists():
             # What a process left that was killed before it had written the file.
             strange = [p.name for p in folder.iterdir() if p.name not in (CELLS, "lock")]
-            if any(not name.startswith(".") for name in strange):
-                raise RunError(f"{folder} has other files, and no comparison; choose a new folder")
+            strange = [name for name in strange if not name.startswith(".")]
+            if strange:
+                kind = kind_of(folder)
+                what = f"is {kind}" if kind else f"has other files, such as {strange[0]}"
+                raise RunError(
+                    f"{folder} {what}, and no comparison of cells; choose another folder with -o"
+                )
     except OSError as error:
         raise refused("read", folder, error) from None
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from cellwright.base.files import write_whole
 from cellwright.bench.compare.entries import Entry
+from cellwright.bench.compare.folder import RUNS, mark_folder
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.running import Course, pool_for
 from cellwright.bench.errors import BenchError
@@ -18,7 +19,6 @@ from cellwright.trials.executors import Call, Ended, Executor, Job, LocalProcess
 
 _VERSION = 1
 _WAIT = 1.0
-_FOLDER = "runs"
 
 Watch = Callable[[int, int], None]
 """Is told how many searches are finished, of how many."""
@@ -56,6 +56,7 @@ def compare(
     *,
     idle: int = 200,
     workers: int = 1,
+    earlier: Path | None = None,
     watch: Watch = lambda done, total: None,
 ) -> Comparison:
     """Run every method with every seed, and keep each course in the folder as it ends.
@@ -74,20 +75,24 @@ def compare(
         folder: where courses are kept.
         idle: see `simulate`.
         workers: how many processes.
+        earlier: a folder whose courses are taken over.
         watch: see `Watch`.
+
+    Raises:
+        BenchError: the folder has something else, or no method could be run.
     """
+    mark_folder(folder, table.benchmark)
     jobs: dict[int, tuple[Entry, int, Path]] = {}
     courses: dict[str, dict[int, Course]] = {one.label: {} for one in entries}
     places = {one.label: _place(folder, table, one, seconds, idle) for one in entries}
     for seed in seeds:  # all methods of a seed, then the next: slow ones are spread evenly
         for one in entries:
             file = places[one.label] / f"{seed}.json"
-            known = _kept(file)
+            known = _kept(file) or _taken_over(file, folder, earlier)
             if known is None:
                 jobs[len(jobs)] = (one, seed, file)
             else:
                 courses[one.label][seed] = known
-    folder.mkdir(parents=True, exist_ok=True)
     for path in {file.parent for _, _, file in jobs.values()}:
         path.mkdir(parents=True, exist_ok=True)
     total = len(seeds) * len(entries)
@@ -179,7 +184,19 @@ def _place(folder: Path, table: Table, one: Entry, seconds: float, idle: int) ->
         "idle": idle,
     }
     key = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
-    return folder / _FOLDER / f"{one.method}-{key}"
+    return folder / RUNS / f"{one.method}-{key}"
+
+
+def _taken_over(file: Path, folder: Path, earlier: Path | None) -> Course | None:
+    """A course that another folder has, which is then kept in this one too."""
+    if earlier is None:
+        return None
+    there = earlier / file.relative_to(folder)
+    known = _kept(there)
+    if known is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, there.read_bytes())
+    return known
 
 
 def _kept(file: Path) -> Course | None:
