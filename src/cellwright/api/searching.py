@@ -12,12 +12,14 @@ from cellwright.api.results import Found, StudyFound
 from cellwright.api.watching import Watch, Watcher, say_differences
 from cellwright.base.cores import check_at_once
 from cellwright.base.errors import UserError
+from cellwright.base.names import file_stem
 from cellwright.base.threads import threads_for
 from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import run_search
 from cellwright.search.recipe_kinds import is_study
 from cellwright.search.studies.baseline import read_baseline, run_baseline
+from cellwright.search.studies.folder import check_writable
 from cellwright.search.studies.found import STUDIES, write_found
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
@@ -191,6 +193,7 @@ def _study(
     with told.reading() as reading:
         prepared = prepare(recipe, seed, name=name, threads=where["threads"], progress=reading)
     target = recipe.trials if trials is None else trials
+    check_writable(out)
     with (
         make_executor(kind, recipe, **where) as executor,
         open_store(store or STORE) as opened,
@@ -207,5 +210,8 @@ def _study(
             told.baseline_begins(prepared, ledger)
             with _Turns(opened, executor, told) as turns:
                 random = _baseline(prepared, opened, executor, ledger, turns)
-        folder = write_found(opened, prepared.name, ledger, random, out)
+        folder = write_found(opened, study, ledger, random, out)
+        usual = out / file_stem(study.name, "study")
+        if folder is not None and folder != usual:
+            told.note(f"{usual} is of another study, so what was found is in {folder}")
         return StudyFound.read(opened, study, ledger, random, folder, recipe)

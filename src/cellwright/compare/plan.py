@@ -17,6 +17,7 @@ from typing import Any
 
 from cellwright.base.errors import FileError, refused, shown
 from cellwright.base.files import make_inside, write_whole
+from cellwright.base.folder_kinds import kind_of
 from cellwright.base.json_values import dumps
 from cellwright.base.memory import NotEnoughMemoryError
 from cellwright.base.progress import Progress
@@ -160,8 +161,13 @@ def _check_place(folder: Path) -> None:
         if folder.is_dir() and not (folder / FILE).exists():
             # What a process left that was killed before it had written the file.
             strange = [p.name for p in folder.iterdir() if p.name not in (CELLS, "lock")]
-            if any(not name.startswith(".") for name in strange):
-                raise RunError(f"{folder} has other files, and no comparison; choose a new folder")
+            strange = [name for name in strange if not name.startswith(".")]
+            if strange:
+                kind = kind_of(folder)
+                what = f"is {kind}" if kind else f"has other files, such as {strange[0]}"
+                raise RunError(
+                    f"{folder} {what}, and no comparison of cells; choose another folder with -o"
+                )
     except OSError as error:
         raise refused("read", folder, error) from None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,6 +16,7 @@ from cellwright.base.files import write_whole
 from cellwright.base.optional import MissingPackageError
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.compare.entries import Entry, check_labels, entry, paper_entries
+from cellwright.bench.compare.folder import TABLE, check_folder, fingerprint, mark_folder
 from cellwright.bench.compare.running import pool_for
 from cellwright.bench.environment import Environment
 from cellwright.bench.errors import BenchError
@@ -32,8 +32,6 @@ PAPER_HOURS = 1000.0
 SHARE = 0.25
 """A budget may be at most so much of what training all cells takes, unless one is given: with
 more, every method that never trains a cell twice is right in the end."""
-
-_TABLE = "table.bench"
 
 
 @dataclass(frozen=True)
@@ -55,7 +53,7 @@ class Table:
     @cached_property
     def digest(self) -> str:
         """A hash of all that decides how a search goes, but for the features."""
-        return _digest(self.benchmark)
+        return fingerprint(self.benchmark)
 
     @cached_property
     def cells(self) -> int:
@@ -145,6 +143,7 @@ def prepare(
     epochs = full_epochs(benchmark)
     entries = [entry(text, epochs) for text in (wanted or paper_entries(epochs))]
     check_labels(entries)
+    check_folder(folder, benchmark)
     left_out: dict[str, str] = {}
     try:
         path, benchmark = _with_features(file, benchmark, _names(entries), folder)
@@ -192,22 +191,16 @@ def _with_features(
     missing = [name for name in names if name not in benchmark.features]
     if not missing:
         return file, benchmark
-    path = folder / _TABLE
+    path = folder / TABLE
     with contextlib.suppress(UserError):  # there is none, or none that can be read
         kept = load(path)
-        if _digest(kept) == _digest(benchmark) and all(name in kept.features for name in names):
+        has_all = all(name in kept.features for name in names)
+        if has_all and fingerprint(kept) == fingerprint(benchmark):
             return path, kept
     for name in missing:
         match = re.fullmatch(r"graph2vec-([1-9]\d{0,3})", name)
         found = embedding(benchmark, int(match[1])).features if match else benchmark.featured(name)
         benchmark = benchmark.with_features(name, found)
-    folder.mkdir(parents=True, exist_ok=True)
+    mark_folder(folder, benchmark)
     write_whole(path, to_bytes(benchmark))
     return path, benchmark
-
-
-def _digest(benchmark: Benchmark) -> str:
-    found = hashlib.sha256(" ".join(benchmark.graphs).encode())
-    for column in ("first_run", "first_epoch", "valid", "test", "seconds", "seed", "status"):
-        found.update(np.ascontiguousarray(getattr(benchmark, column)).tobytes())
-    return found.hexdigest()[:16]

@@ -13,6 +13,7 @@ from cellwright.base.files import make_inside, write_whole
 from cellwright.base.names import file_stem
 from cellwright.base.regular_files import read_regular
 from cellwright.bench.compare.entries import Entry
+from cellwright.bench.compare.folder import RUNS, mark_folder
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.running import Course, differs, pool_for
 from cellwright.bench.errors import BenchError
@@ -20,7 +21,6 @@ from cellwright.trials.executors import Call, Ended, Executor, Job, LocalProcess
 
 _VERSION = 1
 _WAIT = 1.0
-_FOLDER = "runs"
 _CHECKED = "same-again"
 """In the folder of a method of the user's own: that its first search came out the same again."""
 
@@ -60,6 +60,7 @@ def compare(
     *,
     idle: int = 200,
     workers: int = 1,
+    earlier: Path | None = None,
     watch: Watch = lambda done, total: None,
 ) -> Comparison:
     """Run every method with every seed, and keep each course in the folder as it ends.
@@ -80,8 +81,13 @@ def compare(
         folder: where courses are kept.
         idle: see `simulate`.
         workers: how many processes.
+        earlier: a folder whose courses are taken over.
         watch: see `Watch`.
+
+    Raises:
+        BenchError: the folder has something else, or no method could be run.
     """
+    mark_folder(folder, table.benchmark)
     jobs: dict[int, _Job] = {}
     courses: dict[str, dict[int, Course]] = {one.label: {} for one in entries}
     places = {one.label: _place(folder, table, one, seconds, idle) for one in entries}
@@ -89,6 +95,7 @@ def compare(
         for one in entries:
             file = places[one.label] / f"{seed}.json"
             known = _kept(file, len(table.benchmark))
+            known = known or _taken_over(file, folder, earlier, len(table.benchmark))
             if known is None:
                 jobs[len(jobs)] = _Job(one, seed, file)
             else:
@@ -96,7 +103,6 @@ def compare(
     checks = [one for one in entries if one.is_own and not _checked(places[one.label])]
     for one in checks:
         jobs[len(jobs)] = _Job(one, seeds[0], places[one.label] / _CHECKED)
-    folder.mkdir(parents=True, exist_ok=True)
     for path in {job.file.parent for job in jobs.values()}:
         make_inside(path.parent)
         make_inside(path)
@@ -233,7 +239,22 @@ def _place(folder: Path, table: Table, one: Entry, seconds: float, idle: int) ->
         **own,
     }
     key = hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()[:12]
-    return folder / _FOLDER / f"{file_stem(one.title, 'method')}-{key}"
+    return folder / RUNS / f"{file_stem(one.title, 'method')}-{key}"
+
+
+def _taken_over(
+    file: Path, folder: Path, earlier: Path | None, architectures: int
+) -> Course | None:
+    """A course that another folder has, which is then kept in this one too."""
+    if earlier is None:
+        return None
+    there = earlier / file.relative_to(folder)
+    known = _kept(there, architectures)
+    if known is not None:
+        make_inside(file.parent.parent)
+        make_inside(file.parent)
+        write_whole(file, read_regular(there))
+    return known
 
 
 def _kept(file: Path, architectures: int) -> Course | None:

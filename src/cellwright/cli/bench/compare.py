@@ -61,8 +61,14 @@ def run(
         typer.Option(metavar="H", help="Simulated time of a search. Default: see above."),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
-    ] = Path("comparison"),
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Where the files go. Default: bench-comparison/NAME, by the name of FILE.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None,
         typer.Option("--workers", "-w", metavar="N", min=1, help="Processes. Default: all cores."),
@@ -100,8 +106,10 @@ def run(
     quarter of what training all cells of the table takes.
 
     Finished searches are kept in the folder: the same command goes on after
-    Ctrl-C, and more seeds or methods only run what is new.
+    Ctrl-C, and more seeds or methods only run what is new. A folder is for one
+    table; one that has something else is refused.
     """
+    from cellwright.bench.compare.folder import EARLIER, default_folder
     from cellwright.bench.compare.summary import summarize
     from cellwright.report.methods.page import write_report
     from cellwright.report.paper import paper_width
@@ -113,10 +121,12 @@ def run(
         from cellwright.report.drawing import matplotlib
 
         matplotlib()  # says that it is missing before minutes of work, not after
-    comparison = _compare(file, method, seeds, hours, output, workers, all_runs, idle)
+    folder = default_folder(file) if output is None else output
+    earlier = EARLIER if output is None else None
+    comparison = _compare(file, method, seeds, hours, folder, earlier, workers, all_runs, idle)
     summary = summarize(comparison)
     command = shlex.join(["cellwright", *sys.argv[1:]])
-    files = write_report(comparison, summary, output, command=command, pictures=pictures, pdf=width)
+    files = write_report(comparison, summary, folder, command=command, pictures=pictures, pdf=width)
     _print(summary, comparison, files)
     if comparison.failed:
         raise typer.Exit(1)
@@ -128,6 +138,7 @@ def _compare(
     seeds: int,
     hours: float | None,
     output: Path,
+    earlier: Path | None,
     workers: int | None,
     all_runs: bool,
     idle: int,
@@ -156,7 +167,7 @@ def _compare(
 
             found = compare(
                 table, entries, range(seeds), budget * 3600, output,
-                idle=idle, workers=workers or cores(), watch=watch,
+                idle=idle, workers=workers or cores(), earlier=earlier, watch=watch,
             )  # fmt: skip
     except KeyboardInterrupt:
         note = f"{done} of {seeds * len(entries)} searches are kept; the same command goes on"

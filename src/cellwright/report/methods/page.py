@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cellwright.base.files import write_whole
 from cellwright.bench.compare.entries import Entry
+from cellwright.bench.compare.folder import REPORT, report_title
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.scheduling import Comparison
 from cellwright.bench.compare.summary import (
@@ -57,7 +58,7 @@ def write_report(
         "regrets.csv": lambda: regrets_csv(comparison, summary),
         "tests.csv": lambda: tests_csv(summary),
     }
-    files = [folder / "report.html"]
+    files = [folder / REPORT]
     page.write(files[0])
     for name, table in tables.items():
         write_whole(folder / name, table().encode())
@@ -92,9 +93,8 @@ def _pictures(summary: Summary, kind: str, width: float | None = None) -> dict[s
 def _page(comparison: Comparison, summary: Summary, drawn: dict[str, bytes], command: str) -> Page:
     table, seeds = comparison.table, len(comparison.seeds)
     hours = comparison.seconds / 3600
-    title = f"Search methods on {table.benchmark.title}"
     page = Page(
-        title,
+        report_title(table.benchmark),
         f"{_count(len(summary.lines), 'method')}, {_count(seeds, 'seed')} each, "
         f"{hours:,.4g} simulated hours, {table.cells:,} cells. {_lead(summary)}",
     )
