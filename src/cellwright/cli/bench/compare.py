@@ -193,7 +193,7 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("method")
-    for name in ("mean", "95% interval", "median", "best found", "hours", "trials", "real"):
+    for name in ("mean", "95% interval", "median", "best found", "hours", "trials", "real time"):
         table.add_column(name, justify="right")
     for line in summary.lines:
         interval = f"{line.low:.4f} to {line.high:.4f}" if math.isfinite(line.low) else "–"
@@ -203,5 +203,10 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
             duration(line.real_seconds),
         )  # fmt: skip
     console.print(table)
+    console.print(
+        "best found: seeds that end with the best of the table; hours are simulated; "
+        "real time, hours and trials are of one search, in the mean",
+        style="dim",
+    )
     names = ", ".join(file.name for file in files[1:])
     console.print(printable(f"{files[0]}, with {names}"), style="dim", soft_wrap=True)

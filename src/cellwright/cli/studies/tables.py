@@ -65,7 +65,7 @@ def ledger_table(study: Ledger, random: Ledger | None, metric: Metric) -> Table:
     table.add_column("", style="dim", no_wrap=True)
     both = [study] if random is None else [study, random]
     for each in both:
-        table.add_column(each.method if each is study else "random beside it", no_wrap=True)
+        table.add_column(each.method if each is study else "random search", no_wrap=True)
     for name, figures in _ledger_rows(metric):
         table.add_row(name, *(figures(each) for each in both))
     return table
@@ -82,13 +82,13 @@ def _ledger_rows(metric: Metric) -> Iterator[tuple[str, Callable[[Ledger], str]]
         return found
 
     yield "trials", _counts
-    yield "attempts", lambda each: f"{each.attempts:,}, {each.wasted:,} came to nothing"
+    yield "attempts", lambda each: f"{each.attempts:,}, {each.wasted:,} failed or stopped"
     yield "epochs", lambda each: f"{each.epochs:,}"
     yield "trial time", lambda each: duration(each.seconds)
-    yield "of it training", lambda each: duration(each.training)
+    yield "time in training", lambda each: duration(each.training)
     yield "wall time", lambda each: duration(each.wall)
     yield f"best {metric.name}", lambda each: _best(each, metric)
-    yield "its test", lambda each: value_of(each.test, metric)
+    yield f"its test {metric.name}", lambda each: value_of(each.test, metric)
     yield "its parameters", of_best("parameters")
     yield "its peak memory", of_best("peak_memory")
 
