@@ -31,7 +31,8 @@ def test_compare(run, folder, made):
     arguments = ("bench", "compare", made, "--no-figures", "-n", "2", "--hours", "0.5")
     outcome = run(*arguments, "-m", "rs-50e", "-m", "hyperband:label=halving", "-w", "1")
     assert outcome.code == 0
-    first, heading, *lines, files = outcome.out.splitlines()
+    first, heading, *lines, words, files = outcome.out.splitlines()
+    assert words.startswith("best found: seeds that end with the best of the table; hours are sim")
     assert first == (
         "final regret in log perplexity after 0.5 simulated hours, 2 seeds of each method, 12 cells"
     )

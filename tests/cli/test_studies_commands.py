@@ -104,7 +104,11 @@ def test_what_is_damaged_is_told_and_hides_nothing(run, study):
 def test_show(run, study):
     found = run("studies", "show", "s", "--best", "3")
     assert "complete, 12 of 12 trials have ended" in found.out
-    assert "random beside it" in found.out
+    figures = dict(re.split(r"  +", line, maxsplit=1) for line in found.out.splitlines()
+                   if line.startswith(("attempts", "time in training", "its test")))  # fmt: skip
+    assert list(figures) == ["attempts", "time in training", "its test loss"]
+    assert figures["attempts"].split("  ")[0] == "12, 0 failed or stopped"
+    assert "random search" in found.out
     assert "found the better cell" in found.out
     document = json.loads(run("studies", "show", "s", "--best", "3", "--json").out)
     values = [trial["value"] for trial in document["best"]]

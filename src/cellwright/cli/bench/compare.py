@@ -194,7 +194,7 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
         Column("best found", 3, right=True),
         Column("hours", 4, right=True),
         Column("trials", 5, right=True),
-        Column("real", 6, right=True),
+        Column("real time", 6, right=True),
     )
     for line in summary.lines:
         interval = f"{line.low:.4f} to {line.high:.4f}" if math.isfinite(line.low) else "–"
@@ -204,5 +204,10 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
             duration(line.real_seconds),
         )  # fmt: skip
     console.print(table)
+    say(
+        "best found: seeds that end with the best of the table; hours are simulated; "
+        "real time, hours and trials are of one search, in the mean",
+        "dim",
+    )
     names = ", ".join(file.name for file in files[1:])
     say(f"{files[0]}, with {names}", "dim")

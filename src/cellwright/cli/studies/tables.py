@@ -65,7 +65,7 @@ def _all(trials: int) -> str:
 def ledger_table(study: Ledger, random: Ledger | None, metric: Metric) -> Listing:
     """What a study has cost and found, with the random search beside it."""
     both = [study] if random is None else [study, random]
-    names = [each.method if each is study else "random beside it" for each in both]
+    names = [each.method if each is study else "random search" for each in both]
     table = Listing(Column("", style="dim"), *(Column(name, short="fold") for name in names))
     for name, figures in _ledger_rows(metric):
         table.add(name, *(figures(each) for each in both))
@@ -83,13 +83,13 @@ def _ledger_rows(metric: Metric) -> Iterator[tuple[str, Callable[[Ledger], str]]
         return found
 
     yield "trials", _counts
-    yield "attempts", lambda each: f"{each.attempts:,}, {each.wasted:,} came to nothing"
+    yield "attempts", lambda each: f"{each.attempts:,}, {each.wasted:,} failed or stopped"
     yield "epochs", lambda each: f"{each.epochs:,}"
     yield "trial time", lambda each: duration(each.seconds)
-    yield "of it training", lambda each: duration(each.training)
+    yield "time in training", lambda each: duration(each.training)
     yield "wall time", lambda each: duration(each.wall)
     yield f"best {metric.name}", lambda each: _best(each, metric)
-    yield "its test", lambda each: value_of(each.test, metric)
+    yield f"its test {metric.name}", lambda each: value_of(each.test, metric)
     yield "its parameters", of_best("parameters")
     yield "its peak memory", of_best("peak_memory")
 

@@ -14,9 +14,9 @@ from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.scheduling import Comparison
 from cellwright.bench.compare.summary import (
     PARTS,
+    Line,
     Summary,
     curves_csv,
-    ended,
     regrets_csv,
     summary_csv,
     tests_csv,
@@ -176,15 +176,15 @@ def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
         [
             (
                 line.label, f"{line.hours:,.1f}", f"{line.trials:,.1f}", f"{line.cells:,.1f}",
-                f"{line.real_seconds:,.2f}", ended(line),
+                f"{line.real_seconds:,.2f}", _ended(line),
             )
             for line in summary.lines
         ],
         numeric=range(1, 5),
         caption=(
             "What a search did, in the mean. Cells are different ones. A search ends when its "
-            "budget is spent, when the method has finished, or when it is idle: when it asks only "
-            "for what it has trained already."
+            "budget is spent, when the method has finished (asks for nothing more), or when it is "
+            "idle: when it asks only for what it has trained already."
         ),
     )  # fmt: skip
     left = comparison.table.everything[1]
@@ -248,7 +248,8 @@ def _how(page: Page, comparison: Comparison) -> None:
             "Each cell has its first run, as in the paper."
             if table.single_run
             else "A trial's seed chooses among the runs of its cell.",
-            "Intervals are of the mean, by Student's t. Seeds are "
+            "Intervals are of the mean, by Student's t, without the part below 0, where no mean "
+            "regret can be. Seeds are "
             f"{comparison.seeds[0]} to {comparison.seeds[-1]}.",
         ]
     )
@@ -260,6 +261,11 @@ def _how(page: Page, comparison: Comparison) -> None:
         ],
         caption="The methods and their settings; those not listed are the method's defaults.",
     )
+
+
+def _ended(line: Line) -> str:
+    words = {"budget": "budget spent", "finished": "method finished", "idle": "idle"}
+    return ", ".join(f"{words.get(why, why)}: {number}" for why, number in line.ended.items())
 
 
 def _lowest(table: Table) -> str:

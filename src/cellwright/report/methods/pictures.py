@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cellwright.bench.columns import Floats
-from cellwright.bench.compare.statistics import intervals
+from cellwright.bench.compare.statistics import regret_intervals
 from cellwright.bench.compare.summary import Summary
 from cellwright.report import drawing, paper
 from cellwright.report.drawing import GREY
@@ -38,7 +38,7 @@ def draw_regrets(summary: Summary) -> Draw:
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         for label in summary.labels:
-            mean, low, high = intervals(summary.curves[label])
+            mean, low, high = regret_intervals(summary.curves[label])
             colour = look[label]["color"]
             # The grid is so fine that lines for steps would only make the file twice as large.
             style = drawing.marked(look[label], len(mean), 4.0)

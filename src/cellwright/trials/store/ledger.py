@@ -47,7 +47,7 @@ class Ledger:
         attempts: how often a trial was begun, and `wasted`, how many of these came to nothing.
         epochs: how many epochs the trials have trained in all; those of attempts that came to
             nothing are not among them.
-        training: the seconds that the trials say they trained.
+        training: the seconds that the trials say they trained; those that failed say nothing.
         seconds: the seconds of the wall clock that all attempts took together.
         wall: the seconds during which at least one attempt was under way.
         peak_memory: the largest of a trial, in bytes.
@@ -128,7 +128,7 @@ def ledger_of(connection: Connection, found: Overview) -> Ledger:
         attempts=found.attempts,
         wasted=found.wasted,
         epochs=_epochs(connection, found.study.id),
-        training=found.cost,
+        training=_trained(connection, found.study.id),
         seconds=found.seconds,
         wall=_at_work(connection, found.study.id),
         peak_memory=found.peak_memory,
@@ -138,6 +138,13 @@ def ledger_of(connection: Connection, found: Overview) -> Ledger:
 
 def _method(search: Mapping[str, Any]) -> str:
     return str(search.get("method", "?"))
+
+
+def _trained(connection: Connection, study_id: int) -> float:
+    """Seconds that trials say they trained. One that failed does not say."""
+    of_study = trials.c.study_id == study_id
+    query = select(func.sum(trials.c.cost)).where(of_study, trials.c.state == FINISHED)
+    return float(connection.execute(query).scalar() or 0.0)
 
 
 def _epochs(connection: Connection, study_id: int) -> int:

@@ -30,7 +30,8 @@ class Overview:
     Args:
         states: how many trials are waiting, running, finished, failed.
         statuses: how many ended "ok", "diverged", …
-        cost: the sum of what the trials say that they cost, in seconds of training.
+        cost: the sum of what the trials say that they cost, in seconds of training; for those that
+            failed, the time that they took.
         seconds: the wall clock's seconds of all attempts that have ended, those that came to
             nothing included.
         attempts: how many attempts there were.
