@@ -40,11 +40,13 @@ class Trained:
             RunError: it is not.
         """
         if self.absent is not None:
-            raise RunError(
-                f"{self.folder.path} can be used without its data, but not measured on it: "
-                f"{self.absent}; --data (in Python data=) says where it is now, and for language "
-                "models may name any text"
+            why, *details = self.absent.splitlines()
+            line = (
+                f"{self.folder.path} can be used without its data, but not measured on it: {why}; "
+                "--data (in Python data=) says where it is now, and for language models may name "
+                "any text"
             )
+            raise RunError("\n".join([line, *details]))
 
     def score(self, part: Part = "valid") -> Score:
         """What the model is worth on a part of the data, measured as training does after each
