@@ -173,7 +173,7 @@ def test_weights_of_another_model_are_refused(run, trained):
 
 
 def test_a_run_without_an_epoch(run, short):
-    short("rnn", "--set", "training.optimizer=sgd", "--set", "training.learning_rate=1e30",
+    short("rnn", "--set", "training.optimizer=sgd", "--set", "training.learning_rate=1e6",
           "--name", "wild")  # fmt: skip
     assert "runs/wild has no weights yet" in run("evaluate", "wild").err
 
