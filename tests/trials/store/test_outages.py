@@ -173,7 +173,7 @@ def test_a_server_that_never_answers(
             study(store, evolution(), InProcess(), TRIALS, watch=watch)
     finally:
         postgres_server.resume()
-    assert "it has not answered for 0.2 seconds" in stop.value.lost
+    assert "no word from it for 0.2 seconds" in stop.value.lost
     goes_on_as_if_nothing_had_been(store)
     again = Watch(pause, postgres_server.resume)
     study(store, evolution(), InProcess(), TRIALS, "again", watch=again)

@@ -138,7 +138,7 @@ class _Effort:
         self._begun = time.monotonic()
         self._lost: float | None = None
         self._stopped: float | None = None
-        self._why = f"it has not answered for {QUIET:g} seconds"
+        self._why = f"no word from it for {QUIET:g} seconds"
         self._cause: exc.SQLAlchemyError | None = None
         self._said = False
 
