@@ -2,6 +2,8 @@
 
 import os
 import signal
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,19 @@ def text_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from runs.support import write_corpus
 
     return write_corpus(tmp_path_factory.mktemp("texts") / "small")
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a private PostgreSQL server."""
+    from trials.postgres import NoServerError, server
+
+    with ExitStack() as stack:
+        try:
+            found = stack.enter_context(server())
+        except NoServerError as error:
+            pytest.skip(str(error))
+        yield found.url
 
 
 WHOLE: dict[str, str] = {}

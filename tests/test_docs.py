@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
 
 DOCUMENTS = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("tempered_*.py"))
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.stem)
 def test_python(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    for example in EXAMPLES:
+        shutil.copy(example, tmp_path)
     blocks = BLOCK.findall(path.read_text(encoding="utf-8"))
     names: dict[str, object] = {}
     for code in blocks:

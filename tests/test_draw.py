@@ -402,19 +402,21 @@ def test_text_of_supernets_highways_and_history() -> None:
     assert "looks back to x@1, x@2, h0@3" in with_history().to_text()
 
 
-@pytest.mark.parametrize("ending", ["svg", "png", "SVG"])
+@pytest.mark.parametrize("ending", ["svg", "png", "SVG", "pdf"])
 def test_save_writes_the_file_and_nothing_else(tmp_path: Path, ending: str) -> None:
     target = tmp_path / f"cell.{ending}"
     target.write_text("old")
     assert save(lstm(), target) == target
-    start = b"\x89PNG" if ending == "png" else b"<svg"
+    if ending == "pdf":
+        pytest.importorskip("matplotlib")
+    start = {"png": b"\x89PNG", "pdf": b"%PDF-1."}.get(ending, b"<svg")
     assert target.read_bytes().startswith(start)
     assert list(tmp_path.iterdir()) == [target]
 
 
-@pytest.mark.parametrize("name", ["cell.pdf", "cell", "svg"])
+@pytest.mark.parametrize("name", ["cell.gif", "cell", "svg"])
 def test_other_endings_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(CellError, match=r"\.svg or \.png"):
+    with pytest.raises(CellError, match=r"\.svg, \.pdf or \.png"):
         lstm().draw(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

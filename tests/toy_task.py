@@ -24,7 +24,7 @@ from cellwright.cell import Cell
 from cellwright.engine import Recurrent, WeightBank
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.tasks.metric import Metric
-from cellwright.tasks.registry import TaskKind
+from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.settings import TaskSettings
 from cellwright.tasks.task import Part, Score
 
@@ -197,6 +197,17 @@ def _open(settings: ToySettings, progress: Any) -> ToyTask:
                     "test": _drawn(half, 2)})  # fmt: skip
 
 
+def _kept(task: ToyTask) -> dict[str, bytes]:
+    return {"letters.txt": b"abcd"}
+
+
+def _restored(settings: ToySettings, files: Mapping[str, bytes]) -> ToyTask:
+    if files["letters.txt"] != b"abcd":
+        raise ValueError("other letters")
+    return ToyTask({"train": [], "valid": [], "test": []})
+
+
 def toy_kind() -> TaskKind:
     """What a recipe names as `toy_task:toy_kind`."""
-    return TaskKind("toy_task:toy_kind", ToySettings, ToyModelSettings, ACCURACY, _open)
+    kept = Kept(_kept, _restored)
+    return TaskKind("toy_task:toy_kind", ToySettings, ToyModelSettings, ACCURACY, _open, kept=kept)

@@ -6,12 +6,19 @@
 """
 
 import sys
+
+if sys.argv[:1] == ["-m"] and "cellwright" in sys.orig_argv:
+    # `python -m cellwright` looks for modules in the working directory first; see module_path.
+    from cellwright.base.module_path import working_folder_last
+
+    sys.path[:] = working_folder_last(sys.path)
+
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from cellwright import bench, testing
+    from cellwright import bench, data, testing
     from cellwright.api import as_cell, compare, evaluate, load, search, train
     from cellwright.cell import Cell, CellError, Node
     from cellwright.cell.zoo import zoo
@@ -28,6 +35,7 @@ __all__ = [
     "as_cell",
     "bench",
     "compare",
+    "data",
     "evaluate",
     "load",
     "search",
@@ -49,7 +57,7 @@ need not wait for; and the command hears Ctrl-C only once this module is importe
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    if name in ("base", "bench", "cell", "testing"):
+    if name in ("base", "bench", "cell", "data", "testing"):
         return import_module(f"cellwright.{name}")
     if name == "__version__":
         return _version()

@@ -17,6 +17,7 @@ from cellwright.base.errors import UserError
 from cellwright.runs.errors import Stopped
 from cellwright.runs.texts import evaluate, text_for
 from cellwright.runs.trained import load_trained
+from cellwright.search.studies import start
 from runs.support import write_corpus
 
 SMALL = {"model.hidden": 6, "training.batch": 4, "training.evaluation_batch": 4, "task.bptt": 8}
@@ -194,6 +195,24 @@ def test_a_study_gives_its_best_cell(text: str):
 
 
 @pytest.mark.parametrize(
+    ("evaluator", "status", "words"),
+    [
+        ("gone", "failed", "2 trials, no cell: failed: trial 0 and 1 more: RuntimeError: the data"),
+        ("exploding", "diverged", "2 trials, no cell: diverged"),
+    ],
+)
+def test_a_study_without_a_cell_says_why(
+    text: str, monkeypatch: pytest.MonkeyPatch, evaluator: str, status: str, words: str
+):
+    monkeypatch.setattr(start, "EVALUATOR", f"trials.evaluators:{evaluator}")
+    found = cw.search("studies-laptop", text, trials=2, executor="in-process", progress=False)
+    assert (found.status, found.cell, found.folder) == (status, None, None)
+    assert words in found.title
+    assert bool(found.failures) == (status == "failed")
+    assert "no cell" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({}, "a recipe is missing"),
@@ -224,6 +243,23 @@ def test_a_comparison_has_words_and_a_table(text: str):
     assert "<svg" in found._repr_html_()
     assert found.report.exists()
     assert {len(curves) for curves in found.curve.values()} == {2}
+
+
+def test_a_comparison_without_a_result_has_no_best_cell(text: str, monkeypatch):
+    def fail(**_: Any) -> None:
+        raise RuntimeError("the data is gone")
+
+    how = {"recipe": "laptop", "epochs": 1, "seeds": 1, "executor": "in-process", "progress": False}
+    settings = {**SMALL, "training.learning_rate": 1e6}
+    diverged = cw.compare(["gru"], text, settings=settings, out="wild", **how)
+    assert (diverged.status, diverged.cell) == ("diverged", None)
+    assert diverged.words[0] == "No cell has a result: every training diverged."
+    assert "its mean" not in " ".join(diverged.words).lower()
+    monkeypatch.setattr("cellwright.compare.job.train_run", fail)
+    failed = cw.compare(["gru"], text, settings=SMALL, out="failed", **how)
+    assert (failed.status, failed.cell) == ("failed", None)
+    assert failed.words[0] == "No cell has a result: every training failed."
+    assert "the data is gone" in failed.failures[0].why
 
 
 # -- the package -----------------------------------------------------------------------------------

@@ -227,17 +227,17 @@ def test_a_finding_is_a_table_and_two_pictures(made, tmp_path):
     ]
     for finding in findings:
         files = write(finding, tmp_path / "out" / "deep")
-        assert [path.suffix for path in files] == [".csv", ".svg", ".png"]
+        assert [path.suffix for path in files] == [".csv", ".md", ".tex", ".svg", ".png"]
         with open(files[0], newline="") as file:
             heading, *rows = csv.reader(file)
         assert tuple(heading) == finding.heading
         assert len(rows) == len(finding.rows) > 0
-        root = xml.etree.ElementTree.parse(files[1]).getroot()
+        root = xml.etree.ElementTree.parse(files[3]).getroot()
         assert root.tag.endswith("svg")
-        assert files[2].read_bytes().startswith(b"\x89PNG")
-    before = files[1].read_bytes()
-    assert write(findings[-1], tmp_path / "out" / "deep")[1].read_bytes() == before
-    assert len(write(findings[0], tmp_path / "csv", ())) == 1
+        assert files[4].read_bytes().startswith(b"\x89PNG")
+    before = files[3].read_bytes()
+    assert write(findings[-1], tmp_path / "out" / "deep")[3].read_bytes() == before
+    assert len(write(findings[0], tmp_path / "csv", ())) == 3
 
 
 def test_a_folder_that_cannot_be_made(made, tmp_path):

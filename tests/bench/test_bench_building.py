@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bench_tables import run as made_run
+from sqlalchemy import text
 
 import cellwright as cw
 from cellwright.bench import BenchError, assemble
@@ -16,13 +18,15 @@ from cellwright.bench.building.method import Repeated
 from cellwright.bench.building.recording import run_of
 from cellwright.bench.runs import Architecture
 from cellwright.bench.synthetic import synthetic
+from cellwright.cli.bench.build_progress import described
 from cellwright.runs.run import fresh_run
 from cellwright.runs.runner import train
 from cellwright.spaces import Enas, NasBenchNlp
+from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.trials.executors import InProcess
 from cellwright.trials.outcome import Outcome
-from cellwright.trials.store import TrialRecord, find_study, list_trials, open_store
-from cellwright.trials.study import StudyError
+from cellwright.trials.store import StoreError, TrialRecord, find_study, list_trials, open_store
+from cellwright.trials.study import StoreLost, StudyError
 from runs.support import small_recipe, write_corpus
 
 ZOO = tuple(cw.zoo[name] for name in ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru"))
@@ -217,6 +221,42 @@ def test_a_build_goes_on_and_grows(recipe):
         assert len(list_trials(store, find_study(store, "mine"))) == 4
     with pytest.raises(StudyError, match="was begun with"):
         built(recipe, "a.db", epochs=3)
+
+
+def test_a_store_that_is_lost_is_told(recipe, monkeypatch):
+    def lost(*_, watch, **__):
+        watch(StoreLost("the store x is gone", 9.0))
+
+    monkeypatch.setattr(sys.modules[build.__module__], "run_study", lost)
+    building = drawn("mine", NasBenchNlp(), recipe, cells=2, repeats=2, epochs=2)
+    seen: list = []
+    with open_store("a.db") as store, InProcess() as executor:
+        build(store, building, executor, seen.append)
+    assert [described(now, PERPLEXITY) for now in seen] == ["", "the store x is gone"]
+    assert (seen[-1].done, seen[-1].total) == (0, 4)
+
+
+def test_curves_that_do_not_fit_together_are_told(recipe):
+    built(recipe, "a.db", cells=1)
+    building = drawn("mine", NasBenchNlp(), recipe, first=ZOO[2:], cells=1, repeats=2, epochs=2)
+    shorter = text("UPDATE cellwright_curves SET numbers = '[1.0]' WHERE name = 'test'")
+    with open_store("a.db") as store:
+        store.write(lambda connection: connection.execute(shorter))
+        with pytest.raises(StoreError, match="trial 0 of study 'mine' is damaged"):
+            collect(store, building, "mine")
+
+
+def test_failures_are_no_results(recipe, monkeypatch):
+    """Nor are they divergence; and where there is nothing else, there is no benchmark."""
+    module = sys.modules[build.__module__]
+    monkeypatch.setattr(module, "EVALUATOR", "trials.evaluators:gone")
+    with pytest.raises(BenchError, match=r"all 2 trainings failed.*\ntrial 0 and 1 more: Runtime"):
+        built(recipe, "a.db", cells=1)
+    monkeypatch.setattr(module, "EVALUATOR", "trials.evaluators:gone_at_first")
+    found, _ = built(recipe, "b.db", cells=1)
+    first, second = found.architecture(0).runs
+    assert (first.status, first.message) == ("failed", "RuntimeError: the data is gone")
+    assert second.status == "ok"
 
 
 def test_a_build_that_has_not_ended_is_no_benchmark_yet(recipe):

@@ -63,7 +63,7 @@ def test_an_interrupted_comparison_goes_on(file, whole, tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         compared(file, tmp_path, watch=interrupt)
-    kept = sorted(tmp_path.rglob("*.json"))
+    kept = sorted(tmp_path.glob("runs/*/*.json"))
     assert 4 <= len(kept) < 9
     before = {path: path.read_bytes() for path in kept}
     kept[0].write_text("{")  # as no kill of ours leaves it
@@ -177,7 +177,8 @@ def test_the_report_and_its_tables(whole, tmp_path):
     summary = summarize(whole)
     files = write_report(whole, summary, tmp_path, command="cellwright …", pictures=False)
     assert [file.name for file in files] == [
-        "report.html", "summary.csv", "curves.csv", "regrets.csv", "tests.csv",
+        "report.html", "summary.csv", "curves.csv", "regrets.csv", "tests.csv", "summary.md",
+        "summary.tex",
     ]  # fmt: skip
     regrets = rows_of(tmp_path / "regrets.csv")
     assert len(regrets) == 9
@@ -210,6 +211,20 @@ def test_the_pictures_are_in_the_report(whole, tmp_path):
     assert [file.read_bytes() for file in write_report(whole, summary, tmp_path)] == before
 
 
+def test_pictures_and_a_table_for_a_paper(whole, tmp_path):
+    pytest.importorskip("matplotlib")
+    summary = summarize(whole)
+    files = write_report(whole, summary, tmp_path, pictures=False, pdf=3.3)
+    assert [file.name for file in files[-3:]] == ["regret.pdf", "methods.pdf", "finals.pdf"]
+    before = [file.read_bytes() for file in files[-3:]]
+    again = write_report(whole, summary, tmp_path, pictures=False, pdf=3.3)
+    assert [file.read_bytes() for file in again[-3:]] == before
+    rows = (tmp_path / "summary.tex").read_text().partition(r"\midrule")[2].splitlines()
+    assert rows[1].startswith(
+        rf"\textbf{{{summary.labels[0]}}} & \boldmath${summary.lines[0].mean:.4f}$"
+    )
+
+
 def test_what_was_left_out_is_in_the_report(whole, tmp_path):
     told = preparing.replace(
         whole, failed={"X": "seed 3: it <broke>"}, left_out={"Y": "the method needs z."}
@@ -222,6 +237,26 @@ def test_what_was_left_out_is_in_the_report(whole, tmp_path):
 
 def test_kept_courses_are_plain_json(whole, file, tmp_path):
     compared(file, tmp_path)
-    values = [json.loads(path.read_text()) for path in tmp_path.rglob("*.json")]
+    values = [json.loads(path.read_text()) for path in tmp_path.glob("runs/*/*.json")]
     assert len(values) == 9
     assert all(value["version"] == 1 for value in values)
+
+
+def test_a_kept_course_with_a_wrong_value_is_as_good_as_none(whole, tmp_path):
+    path = tmp_path / "0.json"
+    course = whole.courses["HB"][0]
+    good = {"version": 1, **course.to_json()}
+
+    def kept(values: object) -> object:
+        path.write_text(json.dumps(values))
+        return scheduling._kept(path, 20)
+
+    assert kept(good) == course
+    step = good["steps"][0]
+    for wrong in (
+        {"trials": "3"}, {"cells": True}, {"seconds": -1}, {"ended": "x"}, {"steps": []},
+        {"steps": [{**step, "valid": "x"}]}, {"steps": [{**step, "architecture": 20}]},
+        {"steps": [{**step, "architecture": -1}]}, {"steps": [3]}, {"version": 2},
+    ):  # fmt: skip
+        assert kept({**good, **wrong}) is None
+    assert kept([]) is None

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from cellwright.bench.compare.running import Step
-from cellwright.bench.compare.statistics import holm, intervals, pairs, regrets_at, signed_rank
+from cellwright.bench.compare.statistics import (
+    holm,
+    intervals,
+    pairs,
+    regret_intervals,
+    regrets_at,
+    signed_rank,
+)
 
 pytest.importorskip("scipy")
 
@@ -36,6 +43,35 @@ def test_the_interval_of_a_mean():
     assert mean.tolist() == [1.0, 2.0]
     assert np.isnan(low).all()
     assert np.isnan(high).all()
+
+
+def test_the_interval_of_a_regret_is_not_below_0():
+    """Most seeds found the best, one did not: Student's interval reaches below 0, a mean cannot."""
+    regrets = np.array([0.0, 0.0, 0.0, 0.8])
+    _, whole, _ = intervals(regrets)
+    assert float(whole) < 0
+    mean, low, high = regret_intervals(regrets)
+    assert (float(mean), float(low)) == (0.2, 0.0)
+    assert float(high) == float(intervals(regrets)[2])
+    above = np.array([1.0, 1.1, 1.2])
+    assert [float(x) for x in regret_intervals(above)] == [float(x) for x in intervals(above)]
+    assert np.isnan(regret_intervals(np.array([0.5]))[1])
+
+
+def test_what_is_cut_off_costs_no_confidence():
+    """The interval holds the mean of what the seeds are drawn from as often as before."""
+    rng = np.random.default_rng(0)
+    drawn = rng.exponential(1.0, (4, 5000)) * (rng.random((4, 5000)) < 0.5)
+    for interval in (intervals, regret_intervals):
+        _, low, high = interval(drawn)
+        held = float(((low <= 0.5) & (high >= 0.5)).mean())
+        assert held == pytest.approx(float(((intervals(drawn)[2]) >= 0.5).mean()), abs=0.02)
+    assert float((intervals(drawn)[1] < 0).mean()) > 0.5
+
+
+def test_differences_of_regrets_may_be_below_0():
+    [pair] = pairs({"a": np.array([0.0, 0.1, 0.0]), "b": np.array([0.2, 0.1, 0.3])})
+    assert pair.low < pair.difference < 0
 
 
 def by_counting(differences: list[float]) -> float:

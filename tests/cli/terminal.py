@@ -51,7 +51,11 @@ class Terminal:
 
     def press_ctrl_c(self) -> None:
         """As a person would."""
-        self._process.send_signal(signal.SIGINT)
+        self.send(signal.SIGINT)
+
+    def send(self, number: int) -> None:
+        """Send it this signal."""
+        self._process.send_signal(number)
 
     def exit_code(self) -> int:
         """Wait for its end."""

@@ -187,6 +187,18 @@ def test_export(run, folder, made):
 # -- analyze -------------------------------------------------------------------------------
 
 
+def test_architectures_for_a_paper(run, folder, made):
+    done = run("bench", "export", str(made), "architectures", "--top", "3", "-o", "best.tex")
+    assert (done.code, done.out) == (0, "best.tex\n")
+    text = Path("best.tex").read_text()
+    rows = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    assert len(rows) == 3
+    assert rows[0].startswith(r"\textbf{")
+    wrong = run("bench", "export", str(made), "curves", "-o", "c.tex")
+    assert (wrong.code, "no such table" in wrong.err) == (2, True)
+    assert "--top is for" in run("bench", "export", str(made), "runs", "--top", "3").err
+
+
 def test_analyze(run, folder, made):
     pytest.importorskip("matplotlib")
     pytest.importorskip("scipy")
@@ -194,7 +206,11 @@ def test_analyze(run, folder, made):
     assert outcome.code == 0
     assert "Figure 4" in outcome.out
     assert "spearman at epoch 4" in outcome.out
-    names = {f"{kind}.{end}" for kind in ("ranks", "measures") for end in ("csv", "svg", "png")}
+    names = {
+        f"{kind}.{end}"
+        for kind in ("ranks", "measures")
+        for end in ("csv", "md", "tex", "svg", "png")
+    }
     assert {path.name for path in Path("analysis").iterdir()} == names
 
 

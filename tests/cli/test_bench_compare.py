@@ -15,7 +15,11 @@ from cellwright.bench.synthetic import synthetic
 
 pytest.importorskip("scipy")
 
-FILES = ["curves.csv", "regrets.csv", "report.html", "runs", "summary.csv", "tests.csv"]
+FILES = [
+    "curves.csv", "methods.json", "regrets.csv", "report.html", "runs", "summary.csv", "summary.md",
+    "summary.tex", "tests.csv",
+]  # fmt: skip
+OWN = Path("bench-comparison/made")
 
 
 @pytest.fixture(scope="module")
@@ -27,22 +31,37 @@ def test_compare(run, folder, made):
     arguments = ("bench", "compare", made, "--no-figures", "-n", "2", "--hours", "0.5")
     outcome = run(*arguments, "-m", "rs-50e", "-m", "hyperband:label=halving", "-w", "1")
     assert outcome.code == 0
-    first, heading, *lines, files = outcome.out.splitlines()
+    first, heading, *lines, words, files = outcome.out.splitlines()
+    assert words.startswith("best found: seeds that end with the best of the table; hours are sim")
     assert first == (
         "final regret in log perplexity after 0.5 simulated hours, 2 seeds of each method, 12 cells"
     )
     assert heading.split()[:2] == ["method", "mean"]
     assert sorted(line.split("  ")[0] for line in lines) == ["RS 5E", "halving"]
-    assert files.startswith("comparison/report.html, with summary.csv")
-    assert sorted(path.name for path in Path("comparison").iterdir()) == FILES
-    kept = {path: path.read_bytes() for path in Path("comparison").rglob("*.json")}
+    assert files.startswith(f"{OWN}/report.html, with summary.csv")
+    assert sorted(path.name for path in OWN.iterdir()) == FILES
+    kept = {path: path.read_bytes() for path in OWN.glob("runs/*/*.json")}
     assert len(kept) == 4
     # Another method later: what is there is used, whatever the number of processes.
     again = run(*arguments, "-m", "rs-50e", "-m", "hyperband", "-m", "rs-10e", "-w", "2")
     assert again.code == 0
-    assert len(list(Path("comparison").rglob("*.json"))) == 6
+    assert len(list(OWN.glob("runs/*/*.json"))) == 6
     assert all(path.read_bytes() == data for path, data in kept.items())
     assert "RS 1E" in again.out
+
+
+def test_what_earlier_versions_kept_is_gone_on_with(run, folder, made, monkeypatch):
+    """They wrote into comparison/, whatever the table."""
+    arguments = ("bench", "compare", made, "-m", "rs-50e", "-n", "2", "--hours", "0.5",
+                 "--no-figures")  # fmt: skip
+    assert run(*arguments, "-o", "comparison").code == 0
+    Path("comparison/methods.json").unlink()
+    kept = [path.read_bytes() for path in sorted(Path("comparison").glob("runs/*/*.json"))]
+    monkeypatch.setattr("cellwright.bench.compare.scheduling.LocalProcesses", None)  # nothing runs
+    assert run(*arguments).code == 0
+    assert [path.read_bytes() for path in sorted(OWN.glob("runs/*/*.json"))] == kept
+    assert run(*arguments, "-o", "comparison").code == 0  # and the folder itself still opens
+    assert Path("comparison/methods.json").exists()
 
 
 @pytest.mark.parametrize(
@@ -58,7 +77,7 @@ def test_compare(run, folder, made):
         (["MADE", "--hours", "nan"], 2, "--hours must be more than 0"),
         (["MADE", "--seeds", "0"], 2, "seeds"),
         (["MADE", "--workers", "99999"], 1, "workers should be from 1 to "),
-        (["MADE", "-m", "rs-50e", "-o", "file"], 1, "file: file exists"),
+        (["MADE", "-m", "rs-50e", "-o", "file"], 1, "file is a file; a comparison is a folder"),
         (["MADE", "-m", "rs-50e", "--hours", "1e-6", "-n", "1"], 1, "no training ended within"),
     ],
 )
@@ -77,14 +96,12 @@ def test_a_missing_package_is_told_first(run, folder, made, monkeypatch):
     outcome = run("bench", "compare", made, "-m", "rs-50e", "-n", "1")
     assert (outcome.code, outcome.out) == (1, "")
     assert "pip install 'cellwright[plots]'" in outcome.err
-    assert not Path("comparison").exists()
+    assert not OWN.exists()
     monkeypatch.setitem(sys.modules, "gensim.models.doc2vec", None)
     outcome = run("bench", "compare", made, "-n", "1", "--no-figures")
     assert outcome.code == 0
     assert "TPE: left out; graph2vec needs the package gensim" in outcome.err
-    assert (
-        "TPE is left out. Graph2vec needs the package" in Path("comparison/report.html").read_text()
-    )
+    assert "TPE is left out. Graph2vec needs the package" in (OWN / "report.html").read_text()
 
 
 def test_ctrl_c_says_what_is_kept(run, folder, made, monkeypatch):
@@ -113,7 +130,7 @@ def test_a_method_that_failed_is_told_and_the_exit_code_says_so(run, folder, mad
     outcome = run("bench", "compare", made, "-m", "rs-50e", "-n", "1", "--no-figures")
     assert outcome.code == 1
     assert outcome.err == "X: left out; seed 1: it broke\n"
-    assert "X is left out. Seed 1: it broke." in Path("comparison/report.html").read_text()
+    assert "X is left out. Seed 1: it broke." in (OWN / "report.html").read_text()
     assert "RS 5E" in outcome.out
 
 
@@ -125,4 +142,4 @@ def test_help_teaches_with_examples_that_run(run):
     for line in lines:
         outcome = run(*shlex.split(line)[1:])
         assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"
-    assert all(json.loads(path.read_text())["steps"] for path in Path("h").rglob("*.json"))
+    assert all(json.loads(path.read_text())["steps"] for path in Path("h").glob("runs/*/*.json"))

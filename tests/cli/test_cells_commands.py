@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,21 @@ def test_convert_replaces_a_file_whole(run, folder: Path):
 def test_every_zoo_cell_survives_every_format_that_can_say_it(run):
     outcome = run("cells", "check", *zoo)
     assert outcome.code == 0, outcome.out
+
+
+def test_a_pipe_that_is_named_is_read_and_one_in_a_folder_is_not(run, folder: Path):
+    reader, writer = os.pipe()
+    os.write(writer, zoo["gru"].to_json().encode())
+    os.close(writer)
+    assert "cdb0c692efc1d7a9" in run("cells", "list", f"/dev/fd/{reader}").out
+    os.close(reader)
+    Path("cells").mkdir()
+    Path("cells/gru.json").write_text(zoo["gru"].to_json())
+    os.mkfifo("cells/pipe.json")
+    Path("cells/zero.json").symlink_to("/dev/zero")
+    listed = run("cells", "list", "cells")
+    assert (listed.code, listed.out.count("cdb0c692efc1d7a9"), len(listed.out.splitlines())) == (
+        0,
+        1,
+        2,
+    )

@@ -69,12 +69,14 @@ def test_bad_output(run, folder: Path):
     Path("folder").mkdir()
     Path("file").write_text("")
     convert = ("cells", "convert", "gru", "--to", "cellwright", "-o")
-    assert_one_line(run(*convert, "no/such/folder.json"), 1, "no/such/folder.json: no such file")
+    assert_one_line(
+        run(*convert, "no/such/folder.json"), 1, "no/such/folder.json: there is no folder no/such"
+    )
     assert_one_line(run(*convert, "folder"), 1, "folder: is a directory")
     draw = ("cells", "draw", "gru", "-o")
     assert_one_line(run(*draw, "no/such/folder.svg"), 1, "no/such/folder.svg", "no folder")
     assert_one_line(run(*draw, "file/"), 1, "file: ")
-    assert_one_line(run(*draw, "gru.pdf"), 2, ".svg or .png")
+    assert_one_line(run(*draw, "gru.gif"), 2, ".svg, .pdf or .png")
     assert_one_line(run(*draw, "gru.svg", "--format", "png"), 2, "does not fit")
     assert_one_line(run("cells", "draw", "gru", "lstm", "-o", "x.svg"), 2, "2 cells", "folder")
 

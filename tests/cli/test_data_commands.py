@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-HELPS = ["data", "data list", "data get"]
+HELPS = ["data", "data list", "data get", "data make"]
 
 
 @pytest.fixture(autouse=True)

@@ -254,7 +254,7 @@ def test_a_benchmark_speaks_of_accuracy(toy):
                    "-w", "1", "--hours", "1", "--no-figures")  # fmt: skip
     assert compared.code == 0, compared.err
     assert compared.out.startswith("final regret in 1 − accuracy after ")
-    page = Path("comparison/report.html").read_text()
+    page = Path("bench-comparison/toy/report.html").read_text()
     assert "Losses are 1 − accuracy: the lower, the better; of accuracy itself, the higher" in page
     assert "erplexity" not in page
 

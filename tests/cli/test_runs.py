@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
@@ -17,6 +18,24 @@ from cellwright.runs.folder import RunFolder
 def two(trained) -> None:
     trained("gru", "a")
     trained("rnn", "b", "--seed", "7")
+
+
+def test_tables_for_a_paper(run, two):
+    assert run("runs", "list", "-o", "runs.tex").out == "runs.tex\n"
+    text = Path("runs.tex").read_text()
+    assert text.count(r"\textbf{") >= 3  # the best of the two, all of its words
+    assert run("runs", "list", "-o", "runs.csv").code == 0
+    rows = list(csv.DictReader(Path("runs.csv").read_text().splitlines()))
+    listed = json.loads(run("runs", "list", "--json").out)
+    assert [(row["name"], float(row["valid"])) for row in rows] == [
+        (row["name"], row["value"]) for row in listed
+    ]
+    assert run("runs", "show", "a", "-o", "curve.md").out == "curve.md\n"
+    lines = Path("curve.md").read_text().splitlines()
+    assert sum(line.startswith("| **") for line in lines) == 1
+    assert len(lines) == 2 + 2 + 2  # caption, heading, two epochs
+    wrong = run("runs", "list", "-o", "runs.xls")
+    assert (wrong.code, "ends in .csv, .md or .tex" in wrong.err) == (2, True)
 
 
 def test_a_list(run, two):
@@ -36,14 +55,22 @@ def test_a_list(run, two):
     )  # fmt: skip
 
 
-def test_what_is_no_run_is_left_out_and_said(run, two):
+def test_what_is_no_run_is_left_out_and_what_is_damaged_is_shown_as_such(run, two):
     Path("runs/c").mkdir()
+    Path("runs/d").mkdir()
+    Path("runs/d/run.json").write_text("{}")
     Path("runs/a/metrics.jsonl").write_text("nonsense\n{}\n")
     done = run("runs", "list")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()[1:]] == ["b"]
+    rows = [line.split()[:2] for line in done.out.splitlines()[1:]]
+    assert rows == [["b", "finished"], ["d", "damaged"], ["a", "damaged"]]
     assert "left out: runs/c is not a run" in done.err
-    assert "left out: runs/a/metrics.jsonl, line 1: not a record" in done.err
+    assert "damaged: runs/a/metrics.jsonl, line 1: not a record" in done.err
+    assert "damaged: runs/d/run.json is damaged" in done.err
+    listed = json.loads(run("runs", "list", "--json").out)
+    assert [row["state"] for row in listed] == ["finished", "damaged", "damaged"]
+    assert listed[0].keys() < listed[1].keys()
+    assert (listed[1]["valid"], listed[1]["error"][:20]) == (None, "runs/d/run.json is d")
 
 
 def test_states(run, two, monkeypatch: pytest.MonkeyPatch):
@@ -137,9 +164,9 @@ def test_runs_without_an_epoch_are_left_out_of_a_picture(run, two):
 
 
 def test_bad_pictures(run, two, monkeypatch: pytest.MonkeyPatch):
-    wrong = run("runs", "plot", "a", "-o", "curves.pdf")
+    wrong = run("runs", "plot", "a", "-o", "curves.gif")
     assert wrong.code == 2
-    assert "curves.pdf: a picture's name ends in .svg or .png" in wrong.err
+    assert "curves.gif: a picture's name ends in .svg, .pdf or .png" in wrong.err
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     missing = run("runs", "plot", "a")
     assert missing.code == 1
@@ -151,4 +178,4 @@ def test_a_picture_into_no_folder(run, two):
     pytest.importorskip("matplotlib")
     done = run("runs", "plot", "a", "-o", "no/such.svg")
     assert done.code == 1
-    assert done.err.startswith("error: cannot write no/such.svg: no such file or directory")
+    assert done.err.startswith("error: cannot write no/such.svg: there is no folder no")

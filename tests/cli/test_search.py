@@ -61,6 +61,13 @@ def test_one_part_alone(short) -> None:
     assert "f_gate" not in Path("searches/inside/found.json").read_text()
 
 
+def test_one_that_explodes_says_what_to_change(short) -> None:
+    done = short("--set", "search.explode_above=0.1", "--set", "search.learning_rate=0.3")
+    assert done.code == 0
+    assert re.search(r"^status +diverged after 0 epochs: exploded", done.out, re.MULTILINE)
+    assert re.search(r"^try .* --set search.learning_rate=0.15 *$", done.out, re.MULTILINE)
+
+
 def test_several_seeds_and_the_choice(short) -> None:
     done = short("--seeds", "2", "--set", "selection_epochs=1", "--name", "two")
     assert done.code == 0
@@ -69,6 +76,13 @@ def test_several_seeds_and_the_choice(short) -> None:
     assert len(rows) == 2
     assert (rows[0][3], rows[1][3]) == ("chosen", "")
     assert float(rows[0][2]) <= float(rows[1][2])
+
+
+def test_a_search_that_diverges_has_found_nothing(short) -> None:
+    done = short("--set", "search.explode_above=0.1", "--name", "wild")
+    assert done.code == 0
+    assert "diverged after 0 epochs: exploded" in done.out
+    assert "the search diverged: the cell is where it stood, not one that it found" in done.err
 
 
 def test_every_recipe_is_listed_without_torch(shell) -> None:

@@ -12,10 +12,17 @@ import pytest
 from cellwright import Cell
 from cellwright.cli.search import study_progress
 from cellwright.cli.search.study_progress import SHOWN, Pace, drawn, failure_line, trial_line
+from cellwright.search.studies import start
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.metric import Metric
 from cellwright.trials.store import TrialRecord
-from cellwright.trials.study import AttemptFailed, TrialFinished, TrialStarted
+from cellwright.trials.study import (
+    AttemptFailed,
+    StoreBack,
+    StoreLost,
+    TrialFinished,
+    TrialStarted,
+)
 from runs.support import SETTINGS
 
 TINY = [
@@ -74,6 +81,55 @@ def test_ctrl_c_loses_nothing(run, corpus, monkeypatch):
         trials = json.loads(run("studies", "show", name, "--json").out)["best"]
         figures.append([(t["number"], t["cell_id"], t["value"]) for t in trials])
     assert figures[0] == figures[1] != []
+
+
+@pytest.fixture
+def search(run, corpus, monkeypatch):
+    """A study of two trials that an evaluator of the tests evaluates."""
+
+    def search(evaluator: str, *arguments: str):
+        monkeypatch.setattr(start, "EVALUATOR", f"trials.evaluators:{evaluator}")
+        return run("search", "studies-laptop", *TINY, "--trials", "2", "--name", "s", *arguments)
+
+    return search
+
+
+def test_a_study_whose_trials_all_fail_has_failed(search, run):
+    for _ in range(2):  # the second time there is nothing left to try
+        found = search("gone", "--baseline")
+        assert found.code == 1
+        assert "no cell was found: all 2 trials failed" in found.out
+        assert found.err.splitlines()[-3:] == [
+            "error: all 2 trials of study 's' failed",
+            "once that is put right, search again under another --name:",
+            "trial 0 and 1 more: RuntimeError: the data is gone",
+        ]
+    assert "there is no random search: whatever was trained failed" in found.err
+    assert not Path("studies/s").exists()
+    [row] = json.loads(run("studies", "list", "--json").out)
+    assert (row["name"], row["state"]) == ("s", "failed")
+    shown = run("studies", "show", "s").out
+    assert "failed, 2 of 2 trials have ended" in shown
+    assert "failed: trial 0 and 1 more: RuntimeError: the data is gone" in shown
+    assert json.loads(run("studies", "show", "s", "--json").out)["failures"] == [
+        "trial 0 and 1 more: RuntimeError: the data is gone"
+    ]
+
+
+def test_a_study_whose_trials_all_diverge_has_no_cell(search, run):
+    found = search("exploding")
+    assert (found.code, found.err) == (0, "")
+    assert "no cell was found: all 2 trials diverged" in found.out
+    assert run("studies", "list").out.splitlines()[1].split()[-1] == "complete"
+    assert "no cell was found: all 2 trials diverged" in run("studies", "show", "s").out
+
+
+def test_a_random_search_whose_trials_all_fail_does_not_hide_the_study(search):
+    found = search("gone_at_random", "--baseline")
+    assert found.code == 1
+    assert "error: all 2 trials of study 's-random' failed" in found.err
+    assert "RuntimeError: the data is gone" in found.err
+    assert Cell.from_json(Path("studies/s/best.json").read_text()).nodes
 
 
 @pytest.mark.parametrize(
@@ -176,6 +232,10 @@ def test_the_live_table_and_the_lines(capsys):
     assert "accuracy ↑" in capsys.readouterr().out
     failed = AttemptFailed(3, "cafe", 1, "memory", "held 3 MiB\nmore", again=True)
     assert failure_line(failed) == "trial 3, attempt 1: memory: held 3 MiB; it is tried again"
+    with study_progress.shown(lambda: (Overview(0), []), 8, PERPLEXITY) as watch:
+        watch(StoreLost("the store x is gone", 9.0))
+        watch(StoreBack("the store x is back"))
+    assert capsys.readouterr().out == "the store x is gone\nthe store x is back\n"
     empty = Pace(lambda: (Overview(0), []), 8)
     Console(width=80).print(drawn(empty, PERPLEXITY))
     assert "no trial has a value yet" in capsys.readouterr().out

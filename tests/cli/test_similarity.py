@@ -94,8 +94,8 @@ def test_a_picture(run, trained, pairs):
     assert b"<svg" in first
     run("similarity", "a", "--pairs", pairs, "--plot", "x.svg")
     assert Path("x.svg").read_bytes() == first
-    done = run("similarity", "a", "--pairs", pairs, "--plot", "x.pdf")
-    assert (done.code, "ends in .svg or .png" in done.err) == (1, True)
+    done = run("similarity", "a", "--pairs", pairs, "--plot", "x.gif")
+    assert (done.code, "ends in .svg, .pdf or .png" in done.err) == (1, True)
 
 
 def test_a_rare_word_that_only_one_model_has(run, trained, pairs):

@@ -7,6 +7,7 @@ import importlib.util
 import json
 import re
 import shlex
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -81,10 +82,33 @@ def test_list(run, study):
     assert [row["trials"] for row in rows] == [12, 8, 0]
 
 
+def test_what_is_damaged_is_told_and_hides_nothing(run, study):
+    with sqlite3.connect(study) as connection:
+        trial = "number = 2 AND study_id = (SELECT id FROM cellwright_studies WHERE name = 's')"
+        connection.execute(f"UPDATE cellwright_trials SET value = 'low' WHERE {trial}")
+    connection.close()
+    why = "trial 2 of study 's' is damaged: value is 'low', and should be a number"
+    listed = run("studies", "list")
+    assert [line.split()[0] for line in listed.out.splitlines()] == ["study", "s-random", "empty"]
+    assert f"left out: {why}" in listed.err
+    assert [row["name"] for row in json.loads(run("studies", "list", "--json").out)] == [
+        "s-random",
+        "empty",
+    ]
+    for words in (["show"], ["show", "--json"], ["export"], ["plot"]):
+        done = run("studies", words[0], "s", *words[1:])
+        assert (done.code, done.out) == (1, "")
+        assert done.err == f"error: {why}; restore a copy of the store\n"
+
+
 def test_show(run, study):
     found = run("studies", "show", "s", "--best", "3")
     assert "complete, 12 of 12 trials have ended" in found.out
-    assert "random beside it" in found.out
+    figures = dict(re.split(r"  +", line, maxsplit=1) for line in found.out.splitlines()
+                   if line.startswith(("attempts", "time in training", "its test")))  # fmt: skip
+    assert list(figures) == ["attempts", "time in training", "its test loss"]
+    assert figures["attempts"].split("  ")[0] == "12, 0 failed or stopped"
+    assert "random search" in found.out
     assert "found the better cell" in found.out
     document = json.loads(run("studies", "show", "s", "--best", "3", "--json").out)
     values = [trial["value"] for trial in document["best"]]
@@ -111,7 +135,20 @@ def test_plot(run, study):
     assert run("studies", "plot", "s-random", "-o", "b.png").code == 0
     assert Path("b.png").read_bytes()[:4] == b"\x89PNG"
     assert "no trial has a value yet" in run("studies", "plot", "empty").err
-    assert "ends in .svg or .png" in run("studies", "plot", "s", "-o", "a.pdf").err
+    assert "ends in .svg, .pdf or .png" in run("studies", "plot", "s", "-o", "a.gif").err
+
+
+def test_trials_for_a_paper(run, study):
+    assert run("studies", "export", "s", "--top", "3", "-o", "best.tex").out == "best.tex\n"
+    text = Path("best.tex").read_text()
+    rows = text.partition(r"\midrule")[2].partition(r"\bottomrule")[0].strip().splitlines()
+    assert len(rows) == 3
+    assert rows[0].startswith(r"\boldmath$")
+    assert run("studies", "export", "s", "-o", "all.md").code == 0
+    assert len(Path("all.md").read_text().splitlines()) == 2 + 2 + 12
+    cells = run("studies", "export", "s", "--table", "cells", "-o", "cells.tex")
+    assert (cells.code, "ends in .csv or .parquet" in cells.err) == (2, True)
+    assert run("studies", "export", "s", "--top", "3").code == 2
 
 
 def test_export(run, study):
@@ -120,7 +157,7 @@ def test_export(run, study):
     assert [int(row["number"]) for row in rows] == list(range(12))
     run("studies", "export", "s", "--table", "curves", "-o", "curves.csv")
     assert len(Path("curves.csv").read_text().splitlines()) > 12
-    assert "one of .csv, .parquet" in run("studies", "export", "s", "-o", "s.txt").err
+    assert "ends in .csv, .parquet, .md or .tex" in run("studies", "export", "s", "-o", "s.txt").err
 
 
 @pytest.mark.parametrize("command", ["show", "plot", "export"])

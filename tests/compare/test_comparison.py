@@ -11,13 +11,15 @@ from typing import Any
 import pytest
 
 import cellwright as cw
-from cellwright.base.errors import UserError
+from cellwright.base.errors import FileError, UserError
 from cellwright.compare.contenders import contender
 from cellwright.compare.plan import Plan, make_plan, read_plan
+from cellwright.compare.reached import Reporter, progress_folder, progress_path
 from cellwright.compare.results import standings
 from cellwright.compare.running import missing
 from cellwright.report.comparison.page import write_report
 from cellwright.runs.errors import RunError
+from cellwright.training.results import StepDone
 from compare.figures import F1
 from runs.support import small_recipe, small_run
 
@@ -71,6 +73,17 @@ def test_what_is_written(tmp_path: Path, text_folder: Path):
     assert [(row["label"], float(row["valid_mean"])) for row in table] == [
         (one.label, one.valid.mean) for one in found if one.valid is not None
     ]
+
+    latex = (path.parent / "table.tex").read_text()
+    best, other = latex.partition(r"\midrule")[2].strip().splitlines()[:2]
+    assert best.startswith(rf"\textbf{{{found[0].label}}} & ")
+    assert r"\pm" in best
+    assert "textbf" not in other
+    assert (path.parent / "table.md").read_text().count("\n| **") == 1
+    assert not list(path.parent.rglob("*.pdf"))
+    write_report(here, found, pdf=3.3)
+    drawn = sorted(str(file.relative_to(path.parent)) for file in path.parent.rglob("*.pdf"))
+    assert drawn == ["cells/gru.pdf", "cells/rnn.pdf", "curves.pdf"]
 
     # The same trainings by a metric of which the higher is better: the same order.
     grown = replace(here, metric=F1)
@@ -141,3 +154,25 @@ def test_a_text_that_is_too_short_is_said_at_once(tmp_path: Path, text_folder: P
     with pytest.raises(ValueError, match="too few for a batch"):
         plan(tmp_path / "c", text_folder, "training.batch=5000")
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.parametrize("name", ["cells", "progress"])
+def test_nothing_is_written_through_a_link_in_the_folder(
+    tmp_path: Path, text_folder: Path, name: str
+):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "gru.json").write_text("of the user")
+    (tmp_path / "c").mkdir()
+    if name == "cells":
+        (tmp_path / "c" / name).symlink_to(elsewhere)
+        with pytest.raises(FileError, match=r"c/cells: it is a link to somewhere else"):
+            plan(tmp_path / "c", text_folder)
+    else:
+        here = plan(tmp_path / "c", text_folder)
+        (tmp_path / "c" / name).symlink_to(elsewhere)
+        with progress_folder(here):
+            Reporter(progress_path(here, "gru", 0))(StepDone(1, 1, 9, 9, 1.0, 1.0, 1.0, 1.0))
+            assert (tmp_path / "c" / name / "gru-seed0.json").exists()
+    assert [path.name for path in elsewhere.iterdir()] == ["gru.json"]
+    assert (elsewhere / "gru.json").read_text() == "of the user"

@@ -108,6 +108,11 @@ def test_the_outcome_names_every_cell_once():
     assert "that of c by more than chance explains" in said
     assert "not distinguishable from that of b" in said
     assert outcome(plan_of(*cells), cells[3:]) == "No cell has a result."
+    lost = "No cell has a result: every training diverged."
+    assert outcome(plan_of(*cells[3:]), cells[3:]) == lost
+    assert "lost diverged with seeds 0, 1 and 2 before an epoch ended." in remarks(
+        plan_of(*cells[3:]), cells[3:]
+    )
     single = [standing("a", [100.0]), standing("b", [101.0])]
     assert "single seed" in outcome(plan_of(*single), single)
 

@@ -27,6 +27,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
+def texts(tmp_path: Path) -> Path:
+    """An empty folder for texts."""
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
 def write(tmp_path: Path) -> Callable[..., Path]:
     """Write a corpus: the small one, but for the parts that are given."""
 

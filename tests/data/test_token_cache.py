@@ -259,3 +259,35 @@ def test_progress_counts_every_byte(write):
     total = sum(path.stat().st_size for path in folder.iterdir())
     assert steps[-1] == ("reading test", total, total)
     assert [step[1] for step in steps] == sorted(step[1] for step in steps)
+
+
+TERMINATED = """
+import os, signal, sys
+from cellwright.cli import main
+from cellwright.data import prepare
+prepare._Work._advance = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+sys.argv[1:] = ["data", "list", sys.argv[1]]
+main()
+"""
+
+
+def test_the_signal_term_leaves_nothing(write, cache: Path):
+    words = [sys.executable, "-c", TERMINATED, str(write())]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (143, "error: interrupted\n")
+    assert clean(cache)
+
+
+def test_what_a_killed_process_left_of_another_corpus_is_swept(write, cache: Path, tmp_path: Path):
+    done = subprocess.run([sys.executable, "-c", KILLED, str(write())], check=False)
+    assert done.returncode == -signal.SIGKILL
+    (cache / "corpora" / ".ptb.1.tmp").mkdir(parents=True)
+    os.utime(cache / "corpora" / ".ptb.1.tmp", (0, 0))
+    other = tmp_path / "other"
+    other.mkdir()
+    for part in ("train", "valid", "test"):
+        (other / f"{part}.txt").write_text("some words\n")
+    assert not clean(cache)
+    data.load(other)
+    assert clean(cache)
+    assert not list((cache / "corpora").iterdir())

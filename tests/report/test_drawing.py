@@ -6,21 +6,25 @@ import sys
 
 import pytest
 
+from cellwright.base.endings import EndingError
 from cellwright.report import drawing
 from cellwright.report.drawing import PlotError
+from cellwright.report.paper import Shape
 
 
 def _line(figure):
     figure.add_subplot().plot([0, 1], [1, 2], label="a line")
 
 
-@pytest.mark.parametrize(("kind", "begins"), [("svg", b"<?xml"), ("png", b"\x89PNG")])
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("svg", b"<?xml"), ("pdf", b"%PDF-1."), ("png", b"\x89PNG")]
+)
 def test_the_same_drawing_gives_the_same_bytes(kind, begins):
     pytest.importorskip("matplotlib")
     first = drawing.picture(_line, kind)
     assert first.startswith(begins)
     assert first == drawing.picture(_line, kind)
-    assert first != drawing.picture(_line, kind, (3, 3))
+    assert first != drawing.picture(_line, kind, Shape(3, 3))
     assert b"matplotlib.org" not in first  # neither a version nor a date
 
 
@@ -30,10 +34,10 @@ def test_the_ending_of_a_file_says_the_kind(tmp_path):
     drawing.write_picture(_line, path)
     assert path.read_bytes() == drawing.picture(_line, "png")
     assert [file.name for file in tmp_path.iterdir()] == ["picture.PNG"]
-    with pytest.raises(PlotError, match=r"ends in \.svg or \.png"):
-        drawing.write_picture(_line, tmp_path / "picture.pdf")
-    with pytest.raises(PlotError, match="svg or png, not 'pdf'"):
-        drawing.picture(_line, "pdf")
+    with pytest.raises(EndingError, match=r"ends in \.svg, \.pdf or \.png"):
+        drawing.write_picture(_line, tmp_path / "picture.gif")
+    with pytest.raises(PlotError, match="svg, pdf, png, not 'gif'"):
+        drawing.picture(_line, "gif")
 
 
 def test_without_matplotlib_the_extra_is_named(monkeypatch):

@@ -96,7 +96,7 @@ def test_a_checkpoint_has_what_it_had(text_folder: Path, tmp_path: Path):
     run = small_run(text_folder, tmp_path / "run", "training.epochs=1")
     train(run.folder, run.training)
     state = load_state(run.folder.path / "last.safetensors")
-    assert set(state) == {"run", "position", "training"}
+    assert set(state) == {"run", "made_with", "position", "training"}  # the second may be missing
     assert set(state["training"]) == {
         "status", "curve", "step", "losses", "words", "seconds", "averaged_steps",
     }  # fmt: skip

@@ -28,7 +28,7 @@ def run(text_folder: Path, tmp_path: Path):
 
 def test_what_is_in_it(run, text_folder: Path):
     path = run.folder.path
-    names = {"run.json", "cell.json", "recipe.toml", "metrics.jsonl", "lock"}
+    names = {"run.json", "cell.json", "recipe.toml", "vocabulary.txt", "metrics.jsonl", "lock"}
     assert {entry.name for entry in path.iterdir()} == names
     info = json.loads((path / "run.json").read_text())
     assert info["cell"] == {"name": "gru", "id": cw.zoo["gru"].id}
@@ -165,7 +165,8 @@ def test_listing_skips_and_says_why(run, text_folder: Path, tmp_path: Path):
     making.mkdir()
     listing = list_runs(runs)
     assert [found.path for found in listing.runs] == [run.folder.path]
-    assert set(listing.skipped) == {runs / "other", runs / "half", killed}
+    assert set(listing.skipped) == {runs / "other", killed}
+    assert "run.json is damaged" in listing.damaged[runs / "half"]
     assert "left half-made" in listing.skipped[killed]
     assert "it has no run.json" in listing.skipped[runs / "other"]
     assert list_runs(tmp_path / "missing").runs == []

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from own_disk import needs_own_disk, on_own_disk
 
 HERE = Path(__file__).parent
 
@@ -34,18 +35,8 @@ def test_killed_three_times():
     assert "all equal" in out
 
 
-def can_mount() -> bool:
-    """Whether this user may make a file system of a few kilobytes."""
-    if sys.platform != "linux" or shutil.which("unshare") is None:
-        return False
-    command = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/mnt"]
-    return subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.skipif(not can_mount(), reason="needs to mount a small file system")
+@needs_own_disk
 def test_a_disk_that_is_full(tmp_path: Path):
-    mount = f'mount -t tmpfs -o size=400k none "{tmp_path}" && exec "$@"'
-    before = ("unshare", "-rm", "sh", "-c", mount, "sh")
-    out = python(HERE / "full_disk.py", tmp_path, before=before)
+    out = python(HERE / "full_disk.py", tmp_path, before=on_own_disk(tmp_path, "400k"))
     assert "resumed and equal" in out
     assert "read-only file system" in out

@@ -104,7 +104,7 @@ def test_unknown_tasks(kind: str):
     message = wrong(LOADERS[kind], names_in(kind)[0], ["task.kind=langage"])
     assert message == (
         "the setting 'task.kind=langage': task.kind: unknown task 'langage'; did you mean "
-        "'language'? (a plug-in's is named module:function)"
+        "'language'? (one of your own is named file.py:NAME or module:NAME)"
     )
 
 

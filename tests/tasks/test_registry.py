@@ -16,6 +16,7 @@ from cellwright.tasks.language.task import LanguageTask
 from cellwright.tasks.registry import (
     BUILT_IN,
     TaskError,
+    file_hash,
     is_built_in,
     open_task,
     placed,
@@ -80,6 +81,27 @@ def test_a_plug_in_is_found_by_module_and_function():
     assert kind.name == "plugged:kind"
     assert kind is task_kind("plugged:kind")
     assert not is_built_in("plugged:kind")
+
+
+def test_a_task_of_a_file(tmp_path):
+    file = tmp_path / "of a file.py"
+    file.write_text(PLUGIN)
+    name = f"{file}:kind"
+    kind = task_kind(name)
+    assert kind.name == "plugged:kind"
+    assert kind is task_kind(name)
+    assert not is_built_in(name)
+    before = file_hash(name)
+    file.write_text(PLUGIN + "# other\n")
+    assert task_kind(name) is not kind
+    assert file_hash(name) != before
+    assert file_hash("plugged:kind") is None is file_hash("language")
+    with pytest.raises(
+        TaskError, match=r"cannot be had: ValueError: no such luck \(of a file.py, l"
+    ):
+        task_kind(f"{file}:fails")
+    with pytest.raises(TaskError, match="cannot be had: there is no file"):
+        file_hash(f"{tmp_path}/nowhere.py:kind")
 
 
 def test_a_kind_is_known_without_torch():

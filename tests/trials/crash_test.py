@@ -239,7 +239,7 @@ def surroundings(options: argparse.Namespace) -> Iterator[tuple[str, Any | None]
         if options.postgresql:
             from trials.postgres import server
 
-            place = stack.enter_context(server())
+            place = stack.enter_context(server()).url
         if options.ray:
             cluster = stack.enter_context(simulated_cluster(machines=2))
         yield place, cluster

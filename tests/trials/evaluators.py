@@ -53,6 +53,32 @@ def broken(trial: dict[str, Any]) -> dict[str, Any]:
     raise RuntimeError(f"trial {trial['number']} is broken")
 
 
+def gone(trial: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+    """Fails, whatever else it is given."""
+    raise RuntimeError("the data is gone")
+
+
+def gone_at_random(trial: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+    """Fails in the random search beside a study, and nowhere else."""
+    if arguments["checkpoints"].endswith("-random"):
+        raise RuntimeError("the data is gone")
+    return {**evaluate(trial), "value": 1.0, "status": "ok"}
+
+
+def gone_at_first(trial: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+    """Fails for the first trial, and nowhere else."""
+    if trial["number"] == 0:
+        raise RuntimeError("the data is gone")
+    curves = {name: [1.0] * trial["fidelity"] for name in ("train", "test", "seconds")}
+    curve = [1.0] * trial["fidelity"]
+    return {"value": 1.0, "status": "ok", "cost": 1.0, "curve": curve, "curves": curves}
+
+
+def exploding(trial: dict[str, Any], **arguments: Any) -> dict[str, Any]:
+    """Diverges always."""
+    return {"value": None, "status": "exploded", "cost": 1.0, "curve": [], "epochs": 1}
+
+
 def sometimes_broken(trial: dict[str, Any]) -> dict[str, Any]:
     """Never works for every fourth trial."""
     if trial["number"] % 4 == 0:

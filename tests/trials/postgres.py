@@ -11,10 +11,12 @@ import importlib.util
 import os
 import pwd
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -45,16 +47,57 @@ def command_as() -> tuple[list[str], int, int]:
     raise NoServerError("PostgreSQL does not run as root, and 'runuser' is missing")
 
 
+LOCKED = "locked"
+"""A user that the server asks for a password, once a test has made it."""
+
+
+@dataclass
+class Server:
+    """A server that can go away and come back."""
+
+    url: str
+    folder: Path
+    settings: str
+
+    def start(self) -> None:
+        """Let it run; returns when it answers."""
+        log = self.folder / "log"
+        self._control("-l", log, "-w", "-t", "60", "-o", self.settings, "start")
+
+    def stop(self) -> None:
+        """End it at once, as a power cut would; returns when it is gone."""
+        self._control("-m", "immediate", "stop")
+
+    def pause(self) -> None:
+        """Let it, and all that it does for others, stand still."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on after a pause."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
+        first = int((self.folder / "data" / "postmaster.pid").read_text().split()[0])
+        rest = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        for process in (first, *map(int, rest)):
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(process, number)
+
+    def _control(self, *words: object) -> None:
+        before, *_ = command_as()
+        _run([*before, programs() / "pg_ctl", "-D", self.folder / "data", *words], self.folder)
+
+
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """The URL of the server's first database, while this is entered."""
+def server() -> Iterator[Server]:
+    """A server, while this is entered; `url` is that of its first database."""
     if importlib.util.find_spec("psycopg") is None:
         raise NoServerError("psycopg is not installed")
     place, (before, user, group) = programs(), command_as()
     folder = Path(tempfile.mkdtemp(prefix="cellwright-postgres-"))
     try:
         os.chown(folder, user, group)
-        data, log = folder / "data", folder / "log"
+        data = folder / "data"
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -64,12 +107,15 @@ def server() -> Iterator[str]:
         )
         initdb = [place / "initdb", "-D", data, "-U", "tester", "-A", "trust", "-E", "UTF8"]
         _run([*before, *initdb, "--no-sync", "--no-instructions"], folder)
-        ctl = [*before, place / "pg_ctl", "-D", data]
-        _run([*ctl, "-l", log, "-w", "-t", "60", "-o", settings, "start"], folder)
+        rules = data / "pg_hba.conf"
+        locked = f"host all {LOCKED} 127.0.0.1/32 scram-sha-256\n"
+        rules.write_text(locked + rules.read_text())
+        made = Server(f"postgresql://tester@127.0.0.1:{port}/postgres", folder, settings)
+        made.start()
         try:
-            yield f"postgresql://tester@127.0.0.1:{port}/postgres"
+            yield made
         finally:
-            _run([*ctl, "-m", "immediate", "stop"], folder)
+            made.stop()
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

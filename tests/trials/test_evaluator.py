@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +97,7 @@ def test_a_trial_goes_on_from_a_checkpoint(recipe, tmp_path):
     assert together == pytest.approx(sum(third["curves"]["seconds"]), rel=0.2)
 
 
-@pytest.mark.parametrize("harm", ["removed", "cut", "other seed", "other settings"])
+@pytest.mark.parametrize("harm", ["removed", "cut", "other seed", "other settings", "pipe"])
 def test_without_an_intact_checkpoint_it_begins_anew(recipe, tmp_path, harm):
     how: dict[str, Any] = {"recipe": recipe, "checkpoints": str(tmp_path), "longest": 9}
     whole = train_trial(trial(3), recipe=recipe)
@@ -105,8 +106,10 @@ def test_without_an_intact_checkpoint_it_begins_anew(recipe, tmp_path, harm):
     changed = {**recipe, "training": settings} if harm == "other settings" else recipe
     train_trial(trial(2, seed=99 if other else 3), **{**how, "recipe": changed})
     path = tmp_path / "0.safetensors"
-    if harm == "removed":
+    if harm in ("removed", "pipe"):
         path.unlink()
+    if harm == "pipe":
+        os.mkfifo(path)
     if harm == "cut":
         path.write_bytes(path.read_bytes()[:-100])
     again = train_trial(trial(3, 1, continues=0), **how)

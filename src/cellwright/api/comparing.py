@@ -24,6 +24,8 @@ from cellwright.compare.plan import make_plan
 from cellwright.compare.results import standings
 from cellwright.compare.running import missing, train_all
 from cellwright.report.comparison.page import write_report
+from cellwright.report.drawing import matplotlib
+from cellwright.report.paper import paper_width
 from cellwright.runs.recipes import Recipe
 from cellwright.trials.executors import Limits
 from cellwright.trials.executors.choosing import check_choice, executor_by_name
@@ -53,6 +55,7 @@ def compare(
     limits: Limits = _NO_LIMITS,
     retries: Retries = _RETRIES,
     command: str = "",
+    pdf: str | float | None = None,
     watcher: Watcher | None = None,
     progress: bool = True,
 ) -> Comparison:
@@ -77,6 +80,8 @@ def compare(
         limits: what an attempt at a training may take.
         retries: how often a training that fails is tried again, from its last checkpoint.
         command: what made it, for the report.
+        pdf: also draw the pictures as PDF, as wide as a "column" or "page" of a paper, or so many
+            inches.
         watcher: who is told how it goes, in place of what is shown.
         progress: show how it goes, on a terminal or in a notebook.
 
@@ -85,6 +90,9 @@ def compare(
         Stopped: Ctrl-C was pressed; everything is saved.
     """
     told = chosen(watcher, progress)
+    width = paper_width(pdf)
+    if width is not None:
+        matplotlib()  # says that it is missing before minutes of work, not after
     where: dict[str, Any] = {"workers": workers, "limits": limits, "address": address}
     check_choice(executor, threads=threads, **where)
     contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
@@ -108,5 +116,5 @@ def compare(
         ):
             failures = train_all(plan, running, retries=retries, watch=watch)
     ranked = standings(plan)
-    report = write_report(plan, ranked, command)
+    report = write_report(plan, ranked, command, width)
     return Comparison(plan, tuple(ranked), report, tuple(failures))

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import UserError, did_you_mean, refused, shown
+from cellwright.base.plugins import place_of
+from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell
 from cellwright.cell.formats import read
 from cellwright.cell.zoo import zoo
@@ -20,8 +22,6 @@ Settings = Mapping[str, Any] | Sequence[str]
 
 TaskSource = str | Mapping[str, Any]
 """Data by name or folder, or the table `[task]` of a recipe."""
-
-_MOST_BYTES = 2**24
 
 
 def as_cell(cell: Cell | str | Path) -> Cell:
@@ -49,8 +49,7 @@ def as_cell(cell: Cell | str | Path) -> Cell:
                 f"there is no cell {shown(str(cell))}{hint or '; cw.zoo has those with names'}, "
                 "and no file of that name"
             )
-        with path.open("rb") as file:
-            text = file.read(_MOST_BYTES).decode("utf-8-sig", "replace")
+        text = read_regular(path).decode("utf-8-sig", "replace")
     except OSError as error:
         raise refused("read", path, error) from None
     found = list(read(text))
@@ -111,6 +110,8 @@ def _written(value: Any) -> str:
         return f'"{NONE}"'
     if isinstance(value, Path):
         value = str(value)
+    if isinstance(value, type):  # a method or a task of one's own, as `method.kind`
+        value = place_of(value)
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):

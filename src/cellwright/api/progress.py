@@ -25,7 +25,7 @@ from cellwright.tasks.metric import Metric
 from cellwright.trials.executors import Executor
 from cellwright.trials.outcome import OK, Outcome
 from cellwright.trials.store import Ledger, Store
-from cellwright.trials.study import TrialFinished
+from cellwright.trials.study import AttemptFailed, StoreBack, StoreLost, TrialFinished
 
 
 def chosen(watcher: Watcher | None, progress: bool) -> Watcher:
@@ -48,6 +48,9 @@ class Lines(Watcher):
         self._screen = screen
 
     def note(self, text: str) -> None:
+        self._screen.keep(text)
+
+    def warn(self, text: str) -> None:
         self._screen.keep(text)
 
     @contextmanager
@@ -100,6 +103,11 @@ class Lines(Watcher):
 
         def watch(event: Any) -> None:
             nonlocal ended
+            if isinstance(event, StoreLost | StoreBack):
+                self._screen.keep(event.message)
+            if isinstance(event, AttemptFailed) and not event.again:
+                why = (event.message or event.ending).splitlines()[0]
+                self._screen.keep(f"trial {event.number} failed: {why}")
             if not isinstance(event, TrialFinished):
                 return
             ended += 1

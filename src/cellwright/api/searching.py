@@ -12,18 +12,23 @@ from cellwright.api.results import Found, StudyFound
 from cellwright.api.watching import Watch, Watcher, say_differences
 from cellwright.base.cores import check_at_once
 from cellwright.base.errors import UserError
+from cellwright.base.names import file_stem
 from cellwright.base.threads import threads_for
 from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import run_search
 from cellwright.search.recipe_kinds import is_study
 from cellwright.search.studies.baseline import read_baseline, run_baseline
+from cellwright.search.studies.folder import check_writable
 from cellwright.search.studies.found import STUDIES, write_found
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
 from cellwright.search.studies.start import Prepared, make_executor, prepare, run_prepared
 from cellwright.trials.executors import Executor
 from cellwright.trials.executors.choosing import check_choice
-from cellwright.trials.store import Store, find_study, open_store, read_ledger
+from cellwright.trials.store import Ledger, Store, find_study, has_study, open_store, read_ledger
+from cellwright.trials.store.patience import Patience
+from cellwright.trials.study import GaveUpError
+from cellwright.trials.study.source import other_code
 
 STORE = "studies.db"
 """Where studies are kept unless said."""
@@ -75,6 +80,10 @@ def search(
         watcher: who is told how it goes, in place of what is shown.
         progress: show how it goes, on a terminal or in a notebook.
 
+    Returns:
+        what was found. Its `status` is "ok" if there is a cell; a study whose trials all failed
+        has none, is "failed", and says why in `failures`.
+
     Raises:
         UserError: something that was given is wrong.
         KeyboardInterrupt: Ctrl-C was pressed; everything is saved.
@@ -119,17 +128,29 @@ def search(
     return _one_shot(folder, told, checkpoint_seconds)
 
 
+def _baseline(
+    prepared: Prepared, store: Store, executor: Executor, cost: Ledger, turns: _Turns
+) -> Ledger | None:
+    """The random search. What the study found is not lost if nothing works there."""
+    unit = prepared.recipe.baseline
+    try:
+        return run_baseline(prepared, store, executor, cost, unit=unit, watch=turns.next)
+    except GaveUpError as error:
+        turns.told.warn(str(error))
+        return read_baseline(store, prepared.name)
+
+
 class _Turns(ExitStack):
     """A random search, whose number of trials is settled turn by turn."""
 
     def __init__(self, store: Store, executor: Executor, told: Watcher) -> None:
         super().__init__()
-        self._store, self._executor, self._told = store, executor, told
+        self._store, self._executor, self.told = store, executor, told
 
     def next(self, random: Prepared, target: int) -> Watch | None:
         """The next turn."""
         self.close()
-        return self.enter_context(self._told.studying(random, self._store, self._executor, target))
+        return self.enter_context(self.told.studying(random, self._store, self._executor, target))
 
 
 def _refuse(options: dict[str, Any], what: str) -> None:
@@ -141,6 +162,18 @@ def _refuse(options: dict[str, Any], what: str) -> None:
 def _one_shot(folder: SearchFolder, told: Watcher, checkpoint_seconds: float) -> Found:
     candidates = run_search(folder, told, checkpoint_seconds=checkpoint_seconds)
     return Found(folder, tuple(candidates))
+
+
+def _say_other_code(prepared: Prepared, store: Store, told: Watcher) -> None:
+    """Say that a method's file has changed since the study was begun that goes on now."""
+    source = prepared.method.source
+    if source is None or not has_study(store, prepared.name):
+        return
+    if other_code(find_study(store, prepared.name).search, prepared.method.state()):
+        told.warn(
+            f"{source} has another content than when study {prepared.name!r} was begun: it goes on "
+            "if the new one asks for the same trials"
+        )
 
 
 def _study(
@@ -160,17 +193,25 @@ def _study(
     with told.reading() as reading:
         prepared = prepare(recipe, seed, name=name, threads=where["threads"], progress=reading)
     target = recipe.trials if trials is None else trials
-    with make_executor(kind, recipe, **where) as executor, open_store(store or STORE) as opened:
+    check_writable(out)
+    with (
+        make_executor(kind, recipe, **where) as executor,
+        open_store(store or STORE) as opened,
+        opened.patient(Patience(told=lambda event: told.warn(event.message))),
+    ):
+        _say_other_code(prepared, opened, told)
         with told.studying(prepared, opened, executor, target) as watch:
             run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)
         ledger, random = read_ledger(opened, study), read_baseline(opened, prepared.name)
-        if baseline:
+        if baseline and ledger.failed == ledger.trials:
+            told.warn("there is no random search: whatever was trained failed")
+        elif baseline:
             told.baseline_begins(prepared, ledger)
             with _Turns(opened, executor, told) as turns:
-                unit = recipe.baseline
-                random = run_baseline(
-                    prepared, opened, executor, ledger, unit=unit, watch=turns.next
-                )
-        folder = write_found(opened, prepared.name, ledger, random, out)
+                random = _baseline(prepared, opened, executor, ledger, turns)
+        folder = write_found(opened, study, ledger, random, out)
+        usual = out / file_stem(study.name, "study")
+        if folder is not None and folder != usual:
+            told.note(f"{usual} is of another study, so what was found is in {folder}")
         return StudyFound.read(opened, study, ledger, random, folder, recipe)

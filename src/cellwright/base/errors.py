@@ -58,6 +58,8 @@ def refused(verb: str, path: Path, error: OSError) -> FileError:
     """The error for a file that the system did not let us write or read."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         why = "the disk is full: make room and try again"
+    elif verb == "write" and error.errno == errno.ENOENT and not path.parent.is_dir():
+        why = f"there is no folder {path.parent}"
     else:
         why = reason(error)
     return FileError(f"cannot {verb} {path}: {why}")

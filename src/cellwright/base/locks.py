@@ -7,9 +7,9 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
 
 from cellwright.base.errors import FileError, refused
+from cellwright.base.files import NO_LINK, open_lasting
 from cellwright.base.progress import Progress
 
 try:
@@ -19,6 +19,8 @@ except ImportError:  # Windows
 
 NAME = "lock"
 """The file in a run folder that is locked. It stays there; what counts is the lock on it."""
+
+_LONGEST_NUMBER = 20
 
 _TRIES, _PAUSE = 20, 0.05
 """`is_held` takes the lock for an instant, which must not look like another training."""
@@ -32,19 +34,22 @@ def training_lock(folder: Path) -> Iterator[None]:
     no locks; there two processes are not kept apart.
     """
     try:
-        handle = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o666)
+        handle = open_lasting(folder / NAME, os.O_RDWR)
     except OSError as error:
         raise refused("write", folder / NAME, error) from None
     try:
+        who = os.read(handle, _LONGEST_NUMBER).decode("ascii", "replace").strip()
         if not _taken(handle, _TRIES):
-            who = os.read(handle, 20).decode("ascii", "replace").strip()
             raise FileError(
                 f"another process{f' (number {who})' if who.isdigit() else ''} is training in "
                 f"{folder}; wait for it, or stop it first"
             )
-        with contextlib.suppress(OSError):  # a full disk: the number is only for people
-            os.truncate(handle, 0)
-            os.write(handle, f"{os.getpid()}\n".encode())
+        # The number is only for people: a full disk does not matter, and what is no number is not
+        # ours to overwrite, as in a file that has another name elsewhere (a hard link).
+        if not who or who.isdigit():
+            with contextlib.suppress(OSError):
+                os.truncate(handle, 0)
+                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         yield
     finally:
         os.close(handle)
@@ -53,10 +58,30 @@ def training_lock(folder: Path) -> Iterator[None]:
 def is_held(folder: Path) -> bool:
     """Whether a process is training in a folder right now, as far as locks tell."""
     try:
-        with open(folder / NAME, "rb") as file:
-            return not _taken(file.fileno(), 1, shared=True)
+        handle = os.open(folder / NAME, os.O_RDONLY | NO_LINK)
     except OSError:
         return False
+    try:
+        return not _taken(handle, 1, shared=True)
+    finally:
+        os.close(handle)
+
+
+def is_free(path: Path) -> bool:
+    """Whether nobody holds a lock file, which is known only where there are locks."""
+    if fcntl is None:
+        return False
+    try:
+        handle = os.open(path, os.O_RDONLY | NO_LINK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
 
 
 def _taken(handle: int, tries: int, shared: bool = False) -> bool:
@@ -84,11 +109,14 @@ def exclusive(path: Path, progress: Progress | None = None) -> Iterator[bool]:
     without it too (unique temporary names, then one rename): two processes then do the same work
     twice, and the last one's result stays.
     """
-    with open(path, "ab") as file:
-        yield _wait_for(file, progress)
+    handle = open_lasting(path, os.O_WRONLY)
+    try:
+        yield _wait_for(handle, progress)
+    finally:
+        os.close(handle)
 
 
-def _wait_for(file: IO[bytes], progress: Progress | None) -> bool:
+def _wait_for(file: int, progress: Progress | None) -> bool:
     if fcntl is None:
         return False
     try:

@@ -5,8 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from numbers import Integral
+from typing import Any
 
-import torch
+from cellwright.base.errors import UserError, shown
+
+
+def checked_seed(seed: Any) -> int:
+    """A seed, if it is one.
+
+    Raises:
+        UserError: it is not a whole number from 0 on.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise UserError(f"a seed is a whole number from 0 on, not {shown(seed)}")
+    return int(seed)
 
 
 def seed_for(seed: int, *what: str | int) -> int:
@@ -18,6 +31,8 @@ def seed_for(seed: int, *what: str | int) -> int:
 @contextmanager
 def seeded(seed: int, *what: str | int) -> Iterator[None]:
     """Draw from torch's generator with this seed; afterwards it is as it was before."""
+    import torch  # only here: whoever draws without it need not wait for it
+
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed_for(seed, *what))
         yield

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from cellwright.base.errors import FileError
+from cellwright.base.regular_files import open_regular
 from cellwright.base.zip_files import (
     STARTS,
     Bounds,
@@ -63,7 +64,7 @@ def documents(paths: Sequence[str | Path]) -> Iterator[Document]:
             if path.is_dir():
                 yield from _folder(path)
             else:
-                yield from _file(path, str(path))
+                yield from _file(path, str(path), named=True)
         except OSError as error:
             raise BenchError(f"{path}: {(error.strerror or str(error)).lower()}") from None
         except ValueError as error:  # a null character in the name
@@ -94,8 +95,9 @@ def _folder(folder: Path) -> Iterator[Document]:
         raise BenchError(f"{folder}: the folder has no {ENDING} or .zip files")
 
 
-def _file(path: Path, label: str) -> Iterator[Document]:
-    with path.open("rb") as stream:
+def _file(path: Path, label: str, named: bool = False) -> Iterator[Document]:
+    # What a user names may be a pipe, as <(…) is; what lies in a folder may not.
+    with path.open("rb") if named else open_regular(path) as stream:
         start = stream.read(4)
         if start in STARTS or path.suffix.lower() == ".zip":
             yield from _zip(stream, label)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 
-from cellwright.base.errors import shown
+from cellwright.base.errors import reason, shown
+from cellwright.base.regular_files import read_named
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
@@ -52,12 +54,10 @@ def attach_features(
 def read_features(path: str | Path) -> dict[str, Floats]:
     """The rows of a CSV file of features, by the label in their first column."""
     try:
-        if Path(path).stat().st_size > MOST_BYTES:
-            raise BenchError(f"{path}: larger than {MOST_BYTES // 2**20:,} MiB")
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            return _rows(path, file)
+        text = read_named(path, MOST_BYTES).decode("utf-8-sig")
+        return _rows(path, io.StringIO(text, newline=""))
     except OSError as error:
-        raise BenchError(f"{path}: {(error.strerror or str(error)).lower()}") from None
+        raise BenchError(f"{path}: {reason(error)}") from None
     except (UnicodeDecodeError, csv.Error) as error:
         raise BenchError(f"{path}: not a CSV file: {error}") from None
 

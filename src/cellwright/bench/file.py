@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.base.errors import shown
+from cellwright.base.regular_files import check_mapped
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Texts
 from cellwright.bench.errors import BenchError
@@ -67,9 +68,15 @@ Columns = dict[str, NDArray[Any]]
 
 def save(benchmark: Benchmark, path: str | Path) -> Path:
     """Write a benchmark into one file, whole: a reader finds the old file or the new one."""
-    from safetensors.numpy import save as encoded
+    from cellwright.base.files import write_named
 
-    from cellwright.base.files import write_whole
+    write_named(Path(path), to_bytes(benchmark))
+    return Path(path)
+
+
+def to_bytes(benchmark: Benchmark) -> bytes:
+    """What the file of a benchmark holds."""
+    from safetensors.numpy import save as encoded
 
     columns: Columns = {name: getattr(benchmark, name) for name in _NUMBERS}
     for name in _TEXTS:
@@ -82,8 +89,7 @@ def save(benchmark: Benchmark, path: str | Path) -> Path:
     table = {name: getattr(benchmark, name) for name in ("title", "corpus", "kind", "settings")}
     table["metric"] = benchmark.metric.model_dump()
     header = {"format": FORMAT, "table": table, "checksums": _checksums(table, columns)}
-    write_whole(Path(path), encoded(columns, {_ENTRY: json.dumps(header, sort_keys=True)}))
-    return Path(path)
+    return encoded(columns, {_ENTRY: json.dumps(header, sort_keys=True)})
 
 
 def load(path: str | Path) -> Benchmark:
@@ -118,8 +124,7 @@ def _read(path: Path) -> tuple[dict[str, str], Columns]:
     from safetensors import SafetensorError, safe_open
 
     try:
-        with open(path, "rb"):  # the library's own errors do not tell why it failed to open
-            pass
+        check_mapped(path)  # the library's own errors do not tell why it failed to open
         with safe_open(os.fspath(path), "numpy") as file:
             header = dict(file.metadata() or {})
             return header, {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118

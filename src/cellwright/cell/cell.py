@@ -229,7 +229,7 @@ class Cell:
         return read(text)
 
     def draw(self, path: str | Path, *, legend: bool = True) -> Path:
-        """Draw the cell into an SVG or PNG file, by the ending of `path`."""
+        """Draw the cell into an SVG, PDF or PNG file, by the ending of `path`."""
         from cellwright.cell.draw import save
 
         return save(self, Path(path), legend=legend)

@@ -11,6 +11,7 @@ import typer
 
 from cellwright.cli import sources
 from cellwright.cli.errors import INTERRUPTED
+from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.options import (
     Data,
@@ -36,6 +37,7 @@ EXAMPLES = examples(
         "cellwright compare gru rnn --recipe runs/gru/recipe.toml --seeds 2",
     ),
     ("its figures, for programs", "cat comparison/table.csv"),
+    ("and for a paper", "cat comparison/table.tex"),
     (
         "a random cell of a search space, trained once",
         "cellwright compare --random ess --seeds 1 --recipe runs/gru/recipe.toml -o r",
@@ -72,6 +74,7 @@ def run(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
     ] = Path("comparison"),
+    pdf: Pdf = None,
     executor: Annotated[str, executor_option("trainings", _WHERE)] = "local",
     address: Annotated[str | None, address_option(_WHERE)] = None,
     workers: Annotated[int | None, workers_option("Trainings", _WHERE)] = None,
@@ -119,8 +122,9 @@ def run(
     Prints a table with parameters, the metric of the recipe's task (mean ±
     sample standard deviation over the seeds), time and memory, the best cell
     first, and says which differences the seeds can tell from chance. FOLDER
-    gets a report (index.html), the figures (results.json, table.csv,
-    runs.csv), pictures, and a run folder for each training.
+    gets a report (index.html), the figures (results.json, runs.csv, table.csv,
+    and for papers table.tex and table.md), pictures, and a run folder for each
+    training.
 
     Ctrl-C saves everything and stops. The same command again goes on from
     there, also after a crash, to the same figures; it trains only what is
@@ -154,6 +158,7 @@ def run(
             limits=Limits(limit_seconds, gigabytes),
             retries=Retries(retries),
             command=shlex.join(["cellwright", *sys.argv[1:]]),
+            pdf=pdf,
             watcher=Shown(),
         )
     except Stopped as stop:

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cellwright.base.files import write_named
 from cellwright.cli import evaluate_tables as tables
 from cellwright.cli.evaluate_tables import Scored
 from cellwright.cli.figures import jsonable, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout, write_whole
+from cellwright.cli.output import emit_json, encoded, printable, stdout
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
 from cellwright.cli.work_bar import work_bar
 
@@ -256,4 +257,4 @@ def _words(found: Evaluation) -> list[dict[str, Any]]:
 def _write(path: Path, document: Any) -> None:
     import json
 
-    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_named(path, encoded(json.dumps(document, indent=2, ensure_ascii=False) + "\n"))

@@ -1,4 +1,4 @@
-"""What commands print and write: text for people, data for programs, files written whole."""
+"""What commands print: text for people, data for programs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
@@ -127,21 +126,6 @@ def encoded(text: str) -> bytes:
     b'a \xe2\x86\x92 \\ud800'
     """
     return text.encode("utf-8", "backslashreplace")
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader finds the old one or the whole new one."""
-    if path.exists() and not path.is_file():  # a device or a pipe; a folder says so itself
-        path.write_bytes(encoded(text))
-        return
-    temporary = path.with_name(f".{path.name[:200]}.{os.getpid()}.tmp")
-    try:
-        temporary.write_bytes(encoded(text))
-        os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def printable(text: str) -> str:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cellwright.base.files import write_named
 from cellwright.cli.figures import jsonable
+from cellwright.cli.files import PaperSize, check_table
 from cellwright.cli.help import examples
-from cellwright.cli.output import count, emit_json, printable, say, stdout, write_whole
+from cellwright.cli.output import count, emit_json, encoded, printable, say, stdout
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Runs
 from cellwright.cli.tables import Column, Listing, name_column
 from cellwright.cli.work_bar import work_bar
@@ -57,8 +59,13 @@ def run(
     plot: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Draw correlations against perplexities: an SVG or PNG file."
+            metavar="FILE", help="Draw correlations against perplexities: .svg, .pdf or .png."
         ),
+    ] = None,
+    size: PaperSize = None,
+    table: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the correlations as a .csv, .md or .tex file."),
     ] = None,
     json_file: Annotated[
         str | None,
@@ -80,18 +87,26 @@ def run(
     """
     from cellwright.data.word_pairs import KNOWN_PAIRS, load_pairs
     from cellwright.report.drawing import picture_kind
+    from cellwright.report.paper import paper_width
     from cellwright.report.similarity_plots import draw_similarities
+    from cellwright.report.similarity_tables import similarity_table
+    from cellwright.report.tables import write_table
     from cellwright.runs.word_similarity import similarities
     from cellwright.tasks.language.skip_gram import SkipGramSettings
 
+    width = paper_width(size)
     if plot is not None:
         picture_kind(plot)
+    if table is not None:
+        check_table(table)
     sets = [load_pairs(name) for name in dict.fromkeys(pairs or KNOWN_PAIRS)]
     settings = SkipGramSettings(epochs=sgns_epochs, least=sgns_least, seed=seed)
     with work_bar() as watch:
         rows = similarities(_loaded(names, runs), sets, settings if sgns else None, watch)
     if plot is not None:
-        draw_similarities(rows, sets, plot)
+        draw_similarities(rows, sets, plot, width=width)
+    if table is not None:
+        write_table(similarity_table(rows, sets), table)
     if json_file is not None:
         document = jsonable(_document(rows, sets, asdict(settings) if sgns else None))
         if json_file == "-":
@@ -102,7 +117,7 @@ def run(
         if number:
             stdout().print()
         _print(one, rows, number)
-    written = [str(file) for file in (plot, json_file) if file is not None]
+    written = [str(file) for file in (plot, table, json_file) if file is not None]
     if written:
         stdout().print()
         stdout().print(printable(", ".join(written)), soft_wrap=True)
@@ -195,4 +210,4 @@ def _found(found: Similarity) -> dict[str, Any]:
 def _write(path: Path, document: Any) -> None:
     import json
 
-    write_whole(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    write_named(path, encoded(json.dumps(document, indent=2, ensure_ascii=False) + "\n"))

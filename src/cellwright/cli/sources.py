@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from cellwright.base.errors import FileError
+from cellwright.base.regular_files import open_regular
 from cellwright.base.zip_files import (
     STARTS,
     Bounds,
@@ -149,19 +150,19 @@ def _standard_input(stack: ExitStack) -> list[Document]:
 def _file(path: Path, stack: ExitStack) -> list[Document]:
     label = str(path)
     if not path.is_file():  # a pipe: it can be read only once, and not sought in
-        with path.open("rb") as stream:
-            data = _bounded(stream, label)
+        with path.open("rb") as pipe:
+            data = _bounded(pipe, label)
         return [Document(label, read=lambda: data)]
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             is_zip = stream.read(4) in STARTS
         if is_zip or path.suffix.lower() == ".zip":
-            return _zip(stack.enter_context(path.open("rb")), label, stack)
+            return _zip(stack.enter_context(open_regular(path)), label, stack)
     except (CellError, OSError) as error:
         return [_unreadable(label, error)]
 
     def read() -> bytes:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return _bounded(stream, label)
 
     return [Document(label, read=read)]

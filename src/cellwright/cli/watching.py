@@ -145,9 +145,12 @@ class Shown(Watcher):
 def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int) -> None:
     recipe, method = prepared.recipe, prepared.method
     data = Path(recipe.task.data).name
-    what = f"{prepared.name}: {method.name} over {recipe.space.kind} on {data}"
+    space = recipe.space.kind.rpartition("/")[2]  # one of the user's own is named by a path
+    what = f"{prepared.name}: {method.name} over {space} on {data}"
     trials = f"{count(target, 'trial')} of up to {count(recipe.method.epochs, 'epoch')}"
     say(f"{what}, {trials}, seed {prepared.seed}")
+    if method.source is not None and method.source.file is not None:
+        say(f"{method.name} runs the code of {method.source.file}")
     threads = prepared.evaluate.arguments["threads"]
     slots = executor.slots  # of a cluster that is starting, none yet
     at_once = f"{count(slots, 'trial')} at once" if slots else "as many trials at once as fit"

@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+
+from pydantic import ConfigDict, ValidationError
+from pydantic.dataclasses import dataclass as checked
 
 from cellwright.base.errors import refused
 from cellwright.base.files import remove, write_whole
+from cellwright.base.json_values import loads
+from cellwright.base.regular_files import read_regular
+from cellwright.base.validation import Count, first_problem
 from cellwright.compare.plan import Plan
 from cellwright.runs.errors import RunError
 
 FAILURES = "failures.json"
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=ConfigDict(strict=True))
 class Failure:
     """A training that came to nothing; `ending` and `message` are of its last attempt."""
 
     label: str
-    seed: int
+    seed: Count
     ending: str
     message: str
-    attempts: int
+    attempts: Count
 
     @property
     def why(self) -> str:
@@ -43,13 +49,15 @@ def read_failures(plan: Plan) -> list[Failure]:
     """
     path = plan.folder / FAILURES
     try:
-        return [Failure(**entry) for entry in json.loads(path.read_bytes())]
+        return [Failure(**entry) for entry in loads(read_regular(path))]
     except FileNotFoundError:
         return []
     except OSError as error:
         raise refused("read", path, error) from None
-    except (ValueError, TypeError) as error:
-        raise RunError(f"{path} is damaged: {error}; remove it") from None
+    except ValidationError as error:
+        raise RunError(f"{path} is damaged: {first_problem(error)}; remove it") from None
+    except (ValueError, TypeError):
+        raise RunError(f"{path} is damaged: it is no list of failures; remove it") from None
 
 
 def write_failures(plan: Plan, failures: Sequence[Failure]) -> None:

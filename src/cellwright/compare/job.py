@@ -16,6 +16,7 @@ from cellwright.base.threads import threads_for
 from cellwright.compare.plan import FILE, read_plan
 from cellwright.compare.reached import Reporter, progress_path
 from cellwright.runs.errors import RunError, Stopped
+from cellwright.runs.lost_files import or_move_away
 from cellwright.runs.run import fresh_run, reopen
 from cellwright.runs.runner import train
 
@@ -47,7 +48,8 @@ def train_run(folder: str, label: str, seed: int) -> str:
             path = plan.run_path(label, seed)
             run = fresh_run(plan.find(label).cell, plan.recipe, seed, path=path)
         else:
-            run = reopen(there.path)
+            with or_move_away(there.path, "the same command"):
+                run = reopen(there.path)
         try:
             watch = Reporter(progress_path(plan, label, seed))
             return train(run.folder, run.training, watch=watch).status

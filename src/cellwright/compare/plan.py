@@ -16,22 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import FileError, refused, shown
-from cellwright.base.files import write_whole
-from cellwright.base.json_values import dumps, loads
+from cellwright.base.files import make_inside, write_whole
+from cellwright.base.folder_kinds import kind_of
+from cellwright.base.json_values import dumps
 from cellwright.base.memory import NotEnoughMemoryError
 from cellwright.base.progress import Progress
+from cellwright.base.regular_files import read_regular
 from cellwright.compare.contenders import Contender, told_apart
+from cellwright.compare.plan_values import FORMAT, CellEntry, plan_values
 from cellwright.runs.cell_file import read_cell, write_cell
-from cellwright.runs.earlier import info_of_today
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
-from cellwright.runs.recipes import Recipe, opened, recipe_from_json
+from cellwright.runs.recipes import Recipe, opened
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.registry import open_task
 from cellwright.tasks.task import Task
 from cellwright.training.size import check_size
 
-FORMAT, EARLIER = "cellwright-comparison/2", "cellwright-comparison/1"
 FILE, CELLS, RUNS = "comparison.json", "cells", "runs"
 
 MOST_SEEDS = 10_000
@@ -160,8 +161,13 @@ def _check_place(folder: Path) -> None:
         if folder.is_dir() and not (folder / FILE).exists():
             # What a process left that was killed before it had written the file.
             strange = [p.name for p in folder.iterdir() if p.name not in (CELLS, "lock")]
-            if any(not name.startswith(".") for name in strange):
-                raise RunError(f"{folder} has other files, and no comparison; choose a new folder")
+            strange = [name for name in strange if not name.startswith(".")]
+            if strange:
+                kind = kind_of(folder)
+                what = f"is {kind}" if kind else f"has other files, such as {strange[0]}"
+                raise RunError(
+                    f"{folder} {what}, and no comparison of cells; choose another folder with -o"
+                )
     except OSError as error:
         raise refused("read", folder, error) from None
 
@@ -229,9 +235,10 @@ def _settings(recipe: Recipe) -> dict[str, Any]:
 
 def _write(plan: Plan) -> None:
     try:
-        plan.cell_path("").parent.mkdir(parents=True, exist_ok=True)
+        plan.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise refused("make", plan.folder, error) from None
+    make_inside(plan.folder / CELLS)
     for one in plan.contenders:
         write_cell(plan.cell_path(one.label), one.cell)
     value = {
@@ -257,20 +264,16 @@ def read_plan(folder: Path) -> Plan:
     """
     path = folder / FILE
     try:
-        value = loads(path.read_bytes())
-        if isinstance(value, dict) and value.get("format") == EARLIER:
-            value = {**info_of_today(value), "format": FORMAT, "threads": 1}
-        if not isinstance(value, dict) or value.get("format") != FORMAT:
-            raise ValueError(f"this version reads {FORMAT!r}")
+        found = plan_values(read_regular(path))
         return Plan(
             folder,
-            recipe_from_json(Recipe, value["recipe"]),
-            tuple(_contender(folder, entry) for entry in value["cells"]),
-            tuple(value["seeds"]),
-            Metric.model_validate(value["metric"]),
-            value["data"]["description"],
-            value["data"]["fingerprint"],
-            value["threads"],
+            found.recipe,
+            tuple(_contender(folder, entry) for entry in found.cells),
+            tuple(found.seeds),
+            found.metric,
+            found.data.description,
+            found.data.fingerprint,
+            found.threads,
         )
     except FileError:
         raise
@@ -278,13 +281,13 @@ def read_plan(folder: Path) -> Plan:
         raise RunError(f"{folder} is not a comparison: it has no {FILE}") from None
     except OSError as error:
         raise refused("read", path, error) from None
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise RunError(f"{path} is damaged, or of another version: {error}") from None
 
 
-def _contender(folder: Path, entry: dict[str, str]) -> Contender:
-    path = folder / CELLS / f"{entry['label']}.json"
+def _contender(folder: Path, entry: CellEntry) -> Contender:
+    path = folder / CELLS / f"{entry.label}.json"
     cell = read_cell(path)
-    if cell.id != entry["id"]:
+    if cell.id != entry.id:
         raise RunError(f"{path} is not the cell that the comparison was made with")
-    return Contender(entry["label"], cell, entry["source"])
+    return Contender(entry.label, cell, entry.source)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from cellwright.base.errors import refused
+from cellwright.base.errors import FileError
+from cellwright.base.files import make_inside, remove, write_whole
+from cellwright.base.regular_files import read_regular
 from cellwright.compare.plan import Plan
 from cellwright.training.results import EpochDone, StepDone
 
@@ -51,26 +51,20 @@ class Reporter:
         values: dict[str, Any] = {"epoch": epoch, "part": part, "seconds": seconds}
         for name, loss in (("valid", self._valid), ("best", self._best)):
             values[name] = loss if math.isfinite(loss) else None
-        # Not `write_whole`, which waits for the disk: this may get lost, and must cost nothing.
-        temporary = self._path.with_name(f".{self._path.name}")
-        with contextlib.suppress(OSError):
-            temporary.write_text(json.dumps(values))
-            os.replace(temporary, self._path)
+        with contextlib.suppress(FileError):  # it may get lost, and must cost nothing
+            write_whole(self._path, json.dumps(values).encode(), lasting=False)
 
 
 @contextlib.contextmanager
 def progress_folder(plan: Plan) -> Iterator[None]:
     """Have the folder of these files while trainings go on."""
     folder = plan.folder / FOLDER
-    shutil.rmtree(folder, ignore_errors=True)  # what a process left that was killed
-    try:
-        folder.mkdir(exist_ok=True)
-    except OSError as error:
-        raise refused("make", folder, error) from None
+    remove(folder)  # what a process left that was killed
+    make_inside(folder)
     try:
         yield
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
 
 
 def progress_path(plan: Plan, label: str, seed: int) -> Path:
@@ -86,7 +80,7 @@ def reached(plan: Plan, label: str, seed: int) -> Mapping[str, Any] | None:
     last and `best` the lowest of this attempt, both None before there is one.
     """
     try:
-        values = json.loads(progress_path(plan, label, seed).read_bytes())
+        values = json.loads(read_regular(progress_path(plan, label, seed)))
     except (OSError, ValueError):
         return None
     return values if isinstance(values, dict) else None

@@ -1,4 +1,4 @@
-"""Language-modelling corpora: where they are, their tokens, and how to get them.
+"""Language-modelling corpora: where they are, their tokens, how to get or make them.
 
 May import `base/`, numpy and pooch; no torch. Tokens are numpy arrays, mapped from files.
 """
@@ -9,6 +9,7 @@ from cellwright.data.errors import DataError
 from cellwright.data.get import get
 from cellwright.data.registry import KNOWN, Known
 from cellwright.data.sources import PARTS
+from cellwright.data.texts import Made, make
 from cellwright.data.vocabulary import EOS, UNK, Vocabulary
 
 __all__ = [
@@ -19,8 +20,10 @@ __all__ = [
     "Corpus",
     "DataError",
     "Known",
+    "Made",
     "Vocabulary",
     "batchify",
     "get",
     "load",
+    "make",
 ]

@@ -8,10 +8,9 @@ checksums, and whether the text has changed since.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -20,13 +19,18 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cellwright.base.errors import reason
+from cellwright.base.errors import FileError, reason
+from cellwright.base.files import remove, write_whole
+from cellwright.base.half_made import sweep_abandoned, whole_folder
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
+from cellwright.base.regular_files import open_regular, read_regular
 from cellwright.data import places
 from cellwright.data.errors import DataError
-from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum, write_synced
+from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum
 from cellwright.data.sources import PARTS, Source, Text
+
+_MOST_VOCABULARY = 2**30
 
 _RACY_NS = 2 * 10**9
 """A file that was written this shortly before it was read may have been written again since,
@@ -50,6 +54,7 @@ class _StaleError(Exception):
 
 def peek(source: Source) -> Entry | None:
     """The token files of a corpus if they are there and good."""
+    sweep_leftovers()
     try:
         return _check(_folder(source), source)
     except _StaleError:
@@ -58,6 +63,7 @@ def peek(source: Source) -> Entry | None:
 
 def fetch(source: Source, progress: Progress | None = None) -> Entry:
     """The token files of a corpus, made if need be."""
+    sweep_leftovers()
     folder = _folder(source)
     with contextlib.suppress(_StaleError):
         return _check(folder, source)
@@ -73,14 +79,25 @@ def fetch(source: Source, progress: Progress | None = None) -> Entry:
                 _sweep(folder)
             _make(folder, source, progress)
     except OSError as error:
-        raise DataError(
-            f"cannot keep the tokens of {source.name} in {parent}: {reason(error)}; "
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        what = (
             "make room, or set CELLWRIGHT_CACHE to another folder"
+            if full
+            else ("set CELLWRIGHT_CACHE to a folder that can be written to")
+        )
+        raise DataError(
+            f"cannot keep the tokens of {source.name} in {parent}: {reason(error)}; {what}"
         ) from None
     try:
         return replace(_check(folder, source), why=why)
     except _StaleError as stale:
         raise DataError(f"{folder}: {stale} right after it was written; try again") from None
+
+
+def sweep_leftovers() -> None:
+    """Remove what processes that were killed have left of other corpora: it may be gigabytes."""
+    for place in (places.tokens_folder(), places.corpora_folder()):
+        sweep_abandoned(place)
 
 
 def _folder(source: Source) -> Path:
@@ -90,28 +107,18 @@ def _folder(source: Source) -> Path:
 def _sweep(folder: Path) -> None:
     """Remove what a process left that was killed while it wrote."""
     for leftover in folder.parent.glob(f".{folder.name}.*"):
-        shutil.rmtree(leftover, ignore_errors=True)
+        remove(leftover)
 
 
 def _make(folder: Path, source: Source, progress: Progress | None) -> None:
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
-    try:
-        new = temporary / "new"
-        new.mkdir()
+    with whole_folder(folder) as new:
         prepare(source, new, progress)
-        _sync_folder(new)
-        if folder.exists() or folder.is_symlink():
-            os.rename(folder, temporary / "old")
-        os.rename(new, folder)
-        _sync_folder(folder.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _check(folder: Path, source: Source) -> Entry:
     try:
-        metadata = Metadata.from_json((folder / "corpus.json").read_bytes())
-        vocabulary = (folder / "vocabulary.tsv").read_bytes()
+        metadata = Metadata.from_json(read_regular(folder / "corpus.json"))
+        vocabulary = read_regular(folder / "vocabulary.tsv", _MOST_VOCABULARY)
         tokens = {part: _mapped(folder / f"{part}.bin") for part in PARTS}
     except FileNotFoundError as error:
         there = folder.exists()
@@ -150,13 +157,14 @@ def _check_texts(folder: Path, metadata: Metadata, source: Source) -> Metadata:
     if parts == metadata.parts:
         return metadata
     renewed = replace(metadata, parts=parts)
-    with contextlib.suppress(OSError):  # else the hashes are taken again next time
-        _replace(folder / "corpus.json", renewed.to_json())
+    with contextlib.suppress(FileError):  # else the hashes are taken again next time
+        write_whole(folder / "corpus.json", renewed.to_json())
     return renewed
 
 
 def _mapped(path: Path) -> NDArray[np.int32]:
-    size = path.stat().st_size
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
     if size == 0 or size % DTYPE.itemsize:
         raise _StaleError(f"{path.name} is damaged")
     return np.memmap(path, dtype=DTYPE, mode="r")
@@ -173,21 +181,3 @@ def _sha256(text: Text) -> str:
         while block := stream.read(2**20):
             digest.update(block)
     return digest.hexdigest()
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        write_synced(temporary, data)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def _sync_folder(path: Path) -> None:
-    if os.name == "posix":
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

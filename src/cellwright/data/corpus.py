@@ -91,6 +91,12 @@ def load(
     return opened(source, cache.fetch(source, progress))
 
 
+def without_text(name: str, vocabulary: Vocabulary) -> Corpus:
+    """A corpus of which only the words are left."""
+    none, nowhere = np.empty(0, np.int32), dict.fromkeys(PARTS, 0)
+    return Corpus(name, "a run's folder", none, none, none, vocabulary, nowhere, nowhere)
+
+
 def opened(source: Source, entry: cache.Entry) -> Corpus:
     """The corpus of token files that have been checked."""
     parts = entry.metadata.parts

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from cellwright.base.errors import reason
+from cellwright.base.files import open_lasting
 from cellwright.base.locks import exclusive
 from cellwright.base.progress import Progress
 from cellwright.data.errors import DataError
@@ -96,7 +97,7 @@ class _Resuming:
     def _request(self, url: str, have: int) -> None:
         import pooch
 
-        with open(self.part, "ab") as file:
+        with open(open_lasting(self.part, os.O_WRONLY | os.O_APPEND), "ab") as file:
             sink = _Sink(file, have, url, self.progress)
             headers = {"Accept-Encoding": "identity", "User-Agent": "cellwright (data get)"}
             if have:

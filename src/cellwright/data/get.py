@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.half_made import whole_folder
 from cellwright.base.progress import Progress
 from cellwright.data import builtin, places
 from cellwright.data.download import download
@@ -56,7 +54,7 @@ def get(
     archive = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _replacing(target) as new:
+        with whole_folder(target) as new:
             if origin is not None:
                 _take(Path(origin).expanduser(), new, progress)
             elif name == "builtin":
@@ -108,18 +106,3 @@ def _take(origin: Path, new: Path, progress: Progress | None) -> None:
         return
     for text in locate(origin if origin.is_absolute() else Path.cwd() / origin).texts.values():
         shutil.copyfile(text.label, new / Path(text.label).name)
-
-
-@contextlib.contextmanager
-def _replacing(target: Path) -> Iterator[Path]:
-    """A new folder that takes the target's place if all goes well, and goes away if not."""
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
-    try:
-        new = temporary / "new"
-        new.mkdir()
-        yield new
-        if target.exists():
-            os.rename(target, temporary / "old")
-        os.rename(new, target)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

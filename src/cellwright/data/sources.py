@@ -19,12 +19,14 @@ import hashlib
 import io
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.regular_files import open_regular
 from cellwright.data import builtin, places
 from cellwright.data.errors import DataError
 from cellwright.data.registry import KNOWN
@@ -92,8 +94,8 @@ def locate(name: str | os.PathLike[str], folder: str | os.PathLike[str] | None =
     return _folder(path, path.absolute().name or text)
 
 
-def find_parts(names: Iterable[str], where: str) -> dict[str, str]:
-    """Which of these file names holds which part; `where` is for the message.
+def find_parts(names: Iterable[str], where: str, hint: str = "") -> dict[str, str]:
+    """Which of these file names holds which part; `where` and a hint are for the message.
 
     >>> find_parts(["ptb.test.txt", "ptb.train.txt", "ptb.valid.txt", "notes.txt"], "x")
     {'train': 'ptb.train.txt', 'valid': 'ptb.valid.txt', 'test': 'ptb.test.txt'}
@@ -122,7 +124,7 @@ def find_parts(names: Iterable[str], where: str) -> dict[str, str]:
             more = ", …" if len(names) > 6 else ""
             raise DataError(
                 f"{where}: no file for the part {part!r}; a corpus is a folder with train.txt, "
-                f"valid.txt and test.txt ({has}{more})"
+                f"valid.txt and test.txt ({has}{more}){hint}"
             )
         chosen[part] = fitting[0]
     return chosen
@@ -164,7 +166,8 @@ def _folder(path: Path, name: str) -> Source:
         raise DataError(f"{path} is a file, not a folder with train, valid and test text") from None
     except OSError as error:
         raise DataError(f"{path}: {reason(error)}") from None
-    found = {part: path / file for part, file in find_parts(files, str(path)).items()}
+    hint = f"; 'cellwright data make {shlex.quote(str(path))} -o OUT' makes one of other texts"
+    found = {part: path / file for part, file in find_parts(files, str(path), hint).items()}
     paths = "\0".join(str(file.resolve()) for file in found.values())
     digest = hashlib.sha256(paths.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     slug = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:40] or "corpus"
@@ -177,7 +180,7 @@ def _file(path: Path) -> Text:
         status = path.stat()
         return Stamp(status.st_size, status.st_mtime_ns)
 
-    return Text(str(path), lambda: open(path, "rb"), stamp)
+    return Text(str(path), lambda: open_regular(path), stamp)
 
 
 def _builtin() -> Source:
@@ -202,7 +205,10 @@ def _is_folder(path: Path) -> bool:
 
 def _no_such(name: str, path: Path) -> str:
     if path.is_file():
-        return f"{name} is a file; give the folder that has train.txt, valid.txt and test.txt"
+        return (
+            f"{name} is a file; give the folder that has train.txt, valid.txt and test.txt, or "
+            f"make one: cellwright data make {shlex.quote(name)} -o OUT"
+        )
     if os.sep in name or name.startswith("."):
         return f"{name}: no such folder"
     hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"

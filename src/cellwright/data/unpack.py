@@ -19,6 +19,7 @@ from typing import IO
 from cellwright.base.errors import reason
 from cellwright.base.files import sync
 from cellwright.base.progress import Progress
+from cellwright.base.regular_files import open_regular
 from cellwright.base.zip_files import points_outside
 from cellwright.data.errors import DataError
 from cellwright.data.sources import find_parts
@@ -49,6 +50,7 @@ def unpack(archive: Path, folder: Path, progress: Progress | None = None) -> Non
 
 def _opened(path: Path) -> contextlib.AbstractContextManager[_Zip | _Tar]:
     try:
+        open_regular(path).close()
         if zipfile.is_zipfile(path):
             return _zip(path)
         if tarfile.is_tarfile(path):

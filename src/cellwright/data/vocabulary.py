@@ -84,6 +84,13 @@ def to_text(tokens: Iterable[str], counts: Iterable[int]) -> bytes:
 
 
 def from_text(text: bytes) -> Vocabulary:
-    """The inverse of `to_text`."""
+    """The inverse of `to_text`.
+
+    Raises:
+        ValueError: it is something else.
+    """
     fields = text.decode("utf-8").split()  # a word has no white space in it, so this is safe
-    return Vocabulary(fields[0::2], np.array(fields[1::2], dtype=np.int64))
+    words = fields[0::2]
+    if len(fields) % 2 or len(set(words)) < len(words) or not {EOS, UNK} <= set(words):
+        raise ValueError("it is no vocabulary: a word a line, each once, with a tab and its count")
+    return Vocabulary(words, np.array(fields[1::2], dtype=np.int64))

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.regular_files import read_regular
 from cellwright.data import places
 from cellwright.data.errors import DataError
 
@@ -65,9 +66,7 @@ def load_pairs(name: str | os.PathLike[str]) -> WordPairs:
 def read_pairs(path: Path, name: str) -> WordPairs:
     """The pairs in a file."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise DataError(f"{path} is too large for a file of word pairs")
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_regular(path, MOST_BYTES).decode("utf-8-sig")
     except OSError as error:
         raise DataError(f"{path}: {reason(error)}") from None
     except UnicodeDecodeError as error:

@@ -2,17 +2,22 @@
 
 The scores of all words at all positions, T·B·V numbers, are never held at once: rows are taken
 in chunks, and the gradients of a chunk are made while its scores are at hand. On the native
-core the result is the same in every run and for any number of threads.
+core the result is the same in every run and for any number of threads. Where torch does more than
+to compute (traces, graphs, transforms, gradients of gradients), it gets the plain formula.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
-from cellwright.engine import native_backend, native_cross_entropy
+from cellwright.engine import native_backend, native_cross_entropy, surroundings
+from cellwright.engine.native_job import NoMemoryError
+from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
 
 CHUNK_SCORES = 1 << 22
 """How many scores the torch path holds at once."""
@@ -36,7 +41,8 @@ def linear_cross_entropy(
     >>> torch.allclose(ours, torch.nn.functional.cross_entropy(h @ w.t(), right))
     True
     """
-    _check(hidden, weight, bias, targets)
+    if not _check(hidden, weight, bias, targets):
+        return _formula(hidden, weight, bias, targets).mean()
     if not torch.is_grad_enabled():
         return token_losses(hidden, weight, bias, targets).mean()
     mean: Tensor = _MeanLoss.apply(hidden, weight, bias, targets)  # type: ignore[no-untyped-call]
@@ -45,12 +51,18 @@ def linear_cross_entropy(
 
 def token_losses(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
     """−log softmax(W·h + b)[target] of each row, without gradients."""
-    _check(hidden, weight, bias, targets)
+    usual = _check(hidden, weight, bias, targets)
     with torch.no_grad():
+        if not usual:
+            return _formula(hidden, weight, bias, targets)
         return _losses_and_gradients(hidden, weight, bias, targets, (False, False, False))[0]
 
 
-def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> None:
+def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> bool:
+    """Look for what is wrong; False where torch has to get the formula and its own checks.
+
+    That is where it does more than to compute, or where tensors are unusual.
+    """
     if hidden.dim() != 2 or weight.dim() != 2 or hidden.shape[1] != weight.shape[1]:
         raise ValueError(
             "hidden must be (rows, width) and weight (words, width), "
@@ -62,10 +74,21 @@ def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor)
         raise ValueError(f"targets must be ({hidden.shape[0]},), not {tuple(targets.shape)}")
     if targets.dtype != torch.long:
         raise ValueError(f"targets must be torch.long, not {targets.dtype}")
+    if targets.device != hidden.device:
+        raise ValueError(f"targets must be on {hidden.device} as hidden is, not {targets.device}")
     if not len(targets):
         raise ValueError("there are no rows: a mean over nothing is not a number")
-    if int(targets.min()) < 0 or int(targets.max()) >= weight.shape[0]:
+    tensors = (hidden, weight, targets) if bias is None else (hidden, weight, bias, targets)
+    if surroundings.transformed() is not None or not surroundings.ordinary(tensors):
+        return False
+    least, most = torch.aminmax(targets)
+    if int(least) < 0 or int(most) >= weight.shape[0]:
         raise ValueError(f"a target is outside of the {weight.shape[0]} words")
+    return True
+
+
+def _formula(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
+    return F.cross_entropy(F.linear(hidden, weight, bias), targets, reduction="none")
 
 
 class _MeanLoss(torch.autograd.Function):
@@ -81,19 +104,36 @@ class _MeanLoss(torch.autograd.Function):
         return losses.mean()
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        # The first pass gives its gradients away uncopied; another one makes them anew.
         hidden, weight, bias, targets = ctx.saved_tensors
+        wanted = tuple(ctx.needs_input_grad[:3])
+        if wanted_of_torch([upstream]):
+            return (*_gradients_by_formula(hidden, weight, bias, targets, wanted, upstream), None)
+        # The first pass gives its gradients away uncopied; another one makes them anew.
         gradients, ctx.gradients = ctx.gradients, None
         if gradients is None:
-            wanted = tuple(ctx.needs_input_grad[:3])
             gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)[1]
         if float(upstream) != 1.0:
             for gradient in gradients:
                 if gradient is not None:
                     gradient.mul_(upstream)
         return (*gradients, None)
+
+
+def _gradients_by_formula(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    wanted: tuple[bool, ...],
+    upstream: Tensor,
+) -> list[Tensor | None]:
+    def again(inputs: list[Tensor]) -> list[Tensor]:
+        return [_formula(inputs[0], inputs[1], inputs[2] if inputs[2:] else None, targets).mean()]
+
+    given = [hidden, weight] if bias is None else [hidden, weight, bias]
+    found = torch_gradients(again, given, wanted[: len(given)], [upstream])
+    return found if len(found) == 3 else [*found, None]
 
 
 Gradients = tuple[Tensor | None, ...]
@@ -108,7 +148,8 @@ def _losses_and_gradients(
 ) -> tuple[Tensor, Gradients]:
     """Each row's loss, and the gradients of their mean by hidden, weight and bias."""
     if native_backend.available() and native_cross_entropy.serves(hidden, weight, bias):
-        return native_cross_entropy.run(hidden, weight, bias, targets, wanted)
+        with suppress(NoMemoryError):
+            return native_cross_entropy.run(hidden, weight, bias, targets, wanted)
     return _in_chunks(hidden, weight, bias, targets, wanted)
 
 

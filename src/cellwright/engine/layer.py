@@ -24,7 +24,8 @@ class LayerCall:
         mask_hidden: (batch, hidden), on hidden-wide operands of linears.
         mask_input: (batch, input), on input-wide operands of linears other than x itself.
         theta: for each `mix`, by its name.
-        active: rows at work at each step, never growing; None if always all.
+        active: how many rows are at work at each step, never growing; None if always all. Where
+            lengths may not be looked at, which rows: (steps, batch).
     """
 
     cell: Cell
@@ -36,7 +37,7 @@ class LayerCall:
     mask_hidden: Tensor | None
     mask_input: Tensor | None
     theta: Mapping[str, Tensor]
-    active: list[int] | None
+    active: list[int] | Tensor | None
 
     @property
     def steps(self) -> int:

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.engine import graph as graphs
-from cellwright.engine import torch_backend
+from cellwright.engine import surroundings, torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import Arguments, Job, Programs
+from cellwright.engine.native_job import Arguments, Job, NoMemoryError, Programs
 from cellwright.engine.plan import make_plan
+from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
 
 _native: ModuleType | None
 try:
@@ -38,26 +39,45 @@ def threads_for(multiply_adds: int) -> int:
 
 
 def run_or_fall_back(call: LayerCall) -> LayerResult:
-    """Run one layer here if that is possible, else on torch, saying so once."""
-    if call.x.shape[1] == 0:  # nothing to compute
+    """Run one layer here if that is possible, else on torch, saying so once.
+
+    Nothing is said where torch does more than to compute, such as to trace: it is asked to.
+    """
+    if surroundings.transformed() is not None or call.x.shape[1] == 0:  # nothing to compute
         return torch_backend.run(call)
     reason = refusal(call)
     if reason is None:
-        return run(call)
+        try:
+            return run(call)
+        except NoMemoryError:  # torch computes with such a tensor, or knows what is wrong with it
+            return torch_backend.run(call)
     _warn_once(reason)
     return torch_backend.run(call)
 
 
+def run_or_refuse(call: LayerCall) -> LayerResult:
+    """Run one layer here, or say why that is not possible."""
+    reason = surroundings.transformed()
+    if reason is None and call.x.shape[1] == 0:
+        return torch_backend.run(call)
+    reason = reason or refusal(call)
+    if reason is None:
+        try:
+            return run(call)
+        except NoMemoryError as error:
+            reason = str(error)
+    raise RuntimeError(
+        f"the native backend does not serve this call ({reason}): with backend='auto', torch does"
+    )
+
+
 def refusal(call: LayerCall) -> str | None:
-    """Why this call cannot run here, or None if it can."""
+    """Why the tensors of this call cannot be computed with here, or None if they can."""
     if _native is None:
         return "the core could not be built on this machine"
-    for tensor in (call.x, *call.initial, *call.weights.values(), *call.biases.values()):
-        if not tensor.is_cpu:
-            return f"it does not run on {tensor.device.type}"
-        if tensor.dtype is not torch.float32:
-            return f"it computes in torch.float32, not {tensor.dtype}"
-    return None
+    return surroundings.unfit(
+        (call.x, *call.initial, *call.weights.values(), *call.biases.values(), *call.theta.values())
+    )
 
 
 _warned: set[str] = set()
@@ -141,32 +161,13 @@ class _Run(torch.autograd.Function):
         job: Job = ctx.job
         arguments = ctx.parts.like(ctx.saved_tensors)
         needed = ctx.parts.like(ctx.needs_input_grad[2:])
-        if torch.is_grad_enabled():  # create_graph=True
-            return (None, None, *_differentiable(job, arguments, needed, gradients))
-        return (None, None, *job.backward(arguments, needed, gradients[0], list(gradients[1:])))
+        if not wanted_of_torch(gradients):
+            return (None, None, *job.backward(arguments, needed, gradients[0], list(gradients[1:])))
+        if torch.is_grad_enabled():
+            _warn_once("it has no gradients of gradients")
 
+        def again(flat: list[Tensor]) -> list[Tensor]:
+            result = job.on_torch(arguments.like(flat))
+            return [result.output, *result.final]
 
-def _differentiable(
-    job: Job, arguments: Arguments, needed: Arguments, gradients: tuple[Tensor | None, ...]
-) -> list[Tensor | None]:
-    """Gradients that can be differentiated again, by way of torch."""
-    _warn_once("it has no gradients of gradients")
-    # Aliases, because the arguments may depend on each other, and each is asked for alone.
-    arguments = arguments.like([tensor.view_as(tensor) for tensor in arguments.flat])
-    result = job.on_torch(arguments)
-    pairs = [
-        (value, gradient)
-        for value, gradient in zip([result.output, *result.final], gradients, strict=True)
-        if gradient is not None and value.requires_grad
-    ]
-    wanted = [a for a, need in zip(arguments.flat, needed.flat, strict=True) if need]
-    found = iter(
-        torch.autograd.grad(
-            [value for value, _ in pairs],
-            wanted,
-            [gradient for _, gradient in pairs],
-            create_graph=True,
-            allow_unused=True,
-        )
-    )
-    return [next(found) if need else None for need in needed.flat]
+        return (None, None, *torch_gradients(again, arguments.flat, needed.flat, gradients))

@@ -5,15 +5,15 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from cellwright.engine import surroundings
 from cellwright.engine.native_backend import _native, threads_for
+from cellwright.engine.native_job import NoMemoryError
 
 
 def serves(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
     """Whether these tensors are of the kind that the core computes with."""
     tensors = (hidden, weight) if bias is None else (hidden, weight, bias)
-    return _native is not None and all(
-        tensor.is_cpu and tensor.dtype is torch.float32 for tensor in tensors
-    )
+    return _native is not None and surroundings.unfit(tensors) is None
 
 
 def run(
@@ -33,14 +33,17 @@ def run(
         torch.empty_like(tensor) if tensor is not None and want else None
         for tensor, want in zip((hidden, weight, bias), wanted, strict=True)
     )
+    given = [tensor.data_ptr() for tensor in (hidden, weight, targets)]
+    if 0 in given or (bias is not None and not bias.data_ptr()):
+        raise NoMemoryError
     _native.cross_entropy(
         rows=rows,
         width=width,
         words=words,
-        hidden=hidden.data_ptr(),
-        weight=weight.data_ptr(),
+        hidden=given[0],
+        weight=given[1],
         bias=_address(bias),
-        targets=targets.data_ptr(),
+        targets=given[2],
         losses=losses.data_ptr(),
         d_hidden=_address(gradients[0]),
         d_weight=_address(gradients[1]),

@@ -41,6 +41,13 @@ class Programs:
         return self._memory[key]
 
 
+class NoMemoryError(Exception):
+    """A tensor that has numbers, but not one after the other in memory, such as a sparse one."""
+
+    def __init__(self) -> None:
+        super().__init__("it computes with numbers in memory, and a tensor has none")
+
+
 class Arguments(NamedTuple):
     """The tensors of a call in the order of the plan, or their gradients, by kind."""
 
@@ -70,6 +77,7 @@ class Job:
     def __init__(self, programs: Programs, call: LayerCall) -> None:
         self.programs = programs
         self.cell = call.cell
+        assert not isinstance(call.active, Tensor)  # lengths are looked at wherever the core runs
         self.active = call.active
         self.masks = (call.mask_hidden, call.mask_input)
         self.steps, self.batch = call.steps, call.x.shape[1]
@@ -85,6 +93,12 @@ class Job:
 
     def arguments(self, call: LayerCall) -> Arguments:
         """The call's tensors as the core wants them."""
+        try:
+            return self._dense(call)
+        except RuntimeError as error:
+            raise NoMemoryError from error
+
+    def _dense(self, call: LayerCall) -> Arguments:
         graph = self.programs.plan.graph
         x = call.x.contiguous()
         if graph.reads_x and self.input % ROW:
@@ -108,8 +122,9 @@ class Job:
             if term.theta not in begin:
                 begin[term.theta] = sum(map(len, parts))
                 parts.append(call.theta[term.theta])
-        chosen = torch.tensor([begin[term.theta] + term.position for term in graph.thetas])
-        numbers = torch.tensor([term.number for term in graph.thetas])
+        at = [begin[term.theta] + term.position for term in graph.thetas]
+        chosen = torch.tensor(at, device="cpu")
+        numbers = torch.tensor([term.number for term in graph.thetas], device="cpu")
         zeros = call.x.new_zeros(graph.theta_count)
         return [zeros.index_add(0, numbers, torch.cat(parts)[chosen])]
 
@@ -117,8 +132,9 @@ class Job:
 
     def forward(self, arguments: Arguments, *, keep: bool) -> tuple[Tensor, list[Tensor]]:
         """Outputs and final states; with `keep`, what backward needs stays in the workspace."""
-        output = torch.empty(self.steps, self.batch, self.hidden)
-        final = [torch.empty(self.batch, self.hidden) for _ in arguments.initial]
+        new = arguments.x[0].new_empty  # like x, whatever torch's defaults are
+        output = new(self.steps, self.batch, self.hidden)
+        final = [new(self.batch, self.hidden) for _ in arguments.initial]
         self.workspace = workspaces.take(self.memory.floats)
         self._run(
             self.programs.forward,
@@ -142,7 +158,7 @@ class Job:
         if self.workspace is None:  # a second backward pass: the first one used it up
             self.forward(arguments, keep=True)
         if output is None:
-            output = torch.zeros(self.steps, self.batch, self.hidden)
+            output = arguments.x[0].new_zeros(self.steps, self.batch, self.hidden)
         output = output.contiguous()
         final = [None if gradient is None else gradient.contiguous() for gradient in final]
         inputs = self._input_gradients(arguments)
@@ -152,7 +168,7 @@ class Job:
         )
         # Each row sums its own, so that the result does not depend on the threads.
         thetas = self.programs.plan.graph.theta_count
-        theta_rows = torch.zeros(self.batch if thetas else 0, thetas)
+        theta_rows = arguments.x[0].new_zeros(self.batch if thetas else 0, thetas)
         self._run(
             self.programs.backward,
             arguments,
@@ -194,6 +210,9 @@ class Job:
         assert self.workspace is not None
         tensors = {**dict(zip(_X, arguments.x, strict=True)), **buffers}
         stored, row_lengths = self.memory.addresses(self.workspace, tensors)
+        x, initial, weights, biases, theta = map(_addresses, arguments)
+        if 0 in x or 0 in initial or 0 in weights or 0 in biases or 0 in theta:
+            raise NoMemoryError
         program.run(
             steps=self.steps,
             batch=self.batch,
@@ -203,10 +222,10 @@ class Job:
             stored=stored,
             stored_ld=row_lengths,
             constants=_addresses(self.padded_masks),
-            weights=_addresses(arguments.weights),
-            biases=_addresses(arguments.biases),
-            theta=arguments.theta[0].data_ptr() if arguments.theta else 0,
-            initial=_addresses(arguments.initial),
+            weights=weights,
+            biases=biases,
+            theta=theta[0] if theta else 0,
+            initial=initial,
             threads=self.threads,
             split_columns=self.split_columns,
             **{**_NO_RESULTS, **results},
@@ -218,7 +237,7 @@ class Job:
         self.workspace = None
 
     def on_torch(self, arguments: Arguments) -> LayerResult:
-        """The same on the torch backend, for gradients of gradients."""
+        """The same on the torch backend, for gradients that the core does not give."""
         graph = self.programs.plan.graph
         x, x_for_linears = (tensor[..., : self.input] for tensor in arguments.x)
         cell, theta = self._unmerged_theta(arguments)
@@ -246,7 +265,9 @@ class Job:
             places.setdefault(term.number, (term.mix, term.position))
         nodes = [replace(node, theta=None) for node in self.cell.nodes]
         theta = {
-            node.name: [torch.zeros(())] * len(node.inputs) for node in nodes if node.op == "mix"
+            node.name: [arguments.theta[0].new_zeros(())] * len(node.inputs)
+            for node in nodes
+            if node.op == "mix"
         }
         for number, (mix, position) in places.items():
             theta[mix][position] = arguments.theta[0][number]

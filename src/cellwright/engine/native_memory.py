@@ -25,8 +25,10 @@ class Memory:
     """Where a plan's stored buffers lie in the workspace, for given sizes."""
 
     floats: int
-    offsets: tuple[int | str, ...]
-    """Bytes from the start, or the name of the tensor that holds the buffer."""
+    offsets: tuple[int, ...]
+    """Bytes from the start."""
+    elsewhere: tuple[tuple[int, str], ...]
+    """The buffers that are not in the workspace, with the names of the tensors that hold them."""
     row_lengths: tuple[int, ...]
     weight_bytes: int
 
@@ -35,13 +37,10 @@ class Memory:
     ) -> tuple[list[int], list[int]]:
         """Addresses and row lengths of all stored buffers."""
         start = workspace.data_ptr()
-        addresses, row_lengths = [], list(self.row_lengths)
-        for i, offset in enumerate(self.offsets):
-            if isinstance(offset, int):
-                addresses.append(start + offset)
-                continue
-            tensor = tensors.get(offset)
-            addresses.append(0 if tensor is None else tensor.data_ptr())
+        addresses, row_lengths = [start + offset for offset in self.offsets], list(self.row_lengths)
+        for i, name in self.elsewhere:
+            tensor = tensors.get(name)
+            addresses[i] = 0 if tensor is None else tensor.data_ptr()
             row_lengths[i] = 0 if tensor is None else tensor.shape[2]
         return addresses, row_lengths
 
@@ -50,18 +49,19 @@ def lay_out(plan: Plan, steps: int, batch: int, hidden: int, input_size: int) ->
     """The workspace of a plan for these sizes."""
     width = {HIDDEN: hidden, INPUT: input_size}
     floats = 0
-    offsets: list[int | str] = []
+    offsets: list[int] = []
+    elsewhere = []
     row_lengths = []
-    for buffer in plan.stored:
+    for i, buffer in enumerate(plan.stored):
         row = padded(width[buffer.width])
         row_lengths.append(row)
+        offsets.append(4 * floats)
         if buffer.owner == "workspace":
-            offsets.append(4 * floats)
             floats += (steps + buffer.lead) * batch * row
         else:
-            offsets.append(buffer.owner)
+            elsewhere.append((i, buffer.owner))
     weight_bytes = sum(4 * width[w.rows] * width[w.columns] for w in plan.graph.weights)
-    return Memory(floats, tuple(offsets), tuple(row_lengths), weight_bytes)
+    return Memory(floats, tuple(offsets), tuple(elsewhere), tuple(row_lengths), weight_bytes)
 
 
 class Workspaces:
@@ -81,7 +81,7 @@ class Workspaces:
                 best = min(fitting, key=lambda t: t.numel())
                 self._free = [t for t in self._free if t is not best]
                 return best
-        return torch.empty(floats)
+        return torch.empty(floats, dtype=torch.float32, device="cpu")
 
     def give_back(self, memory: Tensor) -> None:
         """Keep memory for a later call; the oldest goes when there is too much."""

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from cellwright.engine import surroundings
+
 
 @dataclass(frozen=True)
 class Ragged:
-    """The lengths of a batch's rows, longest first, and how to get there and back."""
+    """The lengths of a batch's rows, longest first, and how to get there and back.
+
+    Where lengths may not be looked at, because a trace has to serve other lengths as well, rows
+    stay in their order, and all of them go through all steps.
+    """
 
     lengths: Tensor
     order: Tensor
     undo: Tensor
+    seen: bool = True
 
     @classmethod
     def of(cls, lengths: Tensor | Sequence[int], steps: int, batch: int) -> Ragged:
@@ -31,6 +38,9 @@ class Ragged:
         given = given.to(torch.int64)
         if len(given) != batch:
             raise ValueError(f"Expected {batch} lengths, one for each row, got {len(given)}")
+        if surroundings.transformed() is not None:
+            as_they_are = torch.arange(batch, device="cpu")
+            return cls(given, as_they_are, as_they_are, seen=False)
         if batch and int(given.min()) <= 0:
             raise RuntimeError(
                 "Length of all samples has to be greater than 0, "
@@ -43,29 +53,35 @@ class Ragged:
         ordered, order = torch.sort(given, descending=True, stable=True)
         return cls(ordered, order, torch.argsort(order))
 
-    def active(self, steps: int) -> list[int] | None:
-        """How many rows are at work at each step; None if always all."""
-        if not len(self.lengths) or int(self.lengths[-1]) == steps:
+    def active(self, steps: int) -> list[int] | Tensor | None:
+        """How many rows are at work at each step, or which; None if always all."""
+        if self.seen and (not len(self.lengths) or int(self.lengths[-1]) == steps):
             return None
-        counts: list[int] = (
-            (self.lengths.unsqueeze(0) > torch.arange(steps).unsqueeze(1)).sum(1).tolist()
-        )
+        at_work = self.lengths.unsqueeze(0) > _steps(steps)
+        if not self.seen:
+            return at_work
+        counts: list[int] = at_work.sum(1).tolist()
         return counts
 
     def reversed(self, x: Tensor) -> Tensor:
         """Each row's steps backwards; what lies behind its end stays there."""
-        steps = torch.arange(x.shape[0]).unsqueeze(1)
+        steps = _steps(x.shape[0])
         back = self.lengths.unsqueeze(0) - 1 - steps
         index = torch.where(back >= 0, back, steps.expand_as(back))
         return x.gather(0, index.to(x.device).unsqueeze(2).expand_as(x))
 
     def last(self, x: Tensor, count: int) -> Tensor:
         """Each row's last `count` steps, oldest first, of x with `count` steps in front."""
-        steps = torch.arange(count).unsqueeze(1) + self.lengths.unsqueeze(0)
+        steps = _steps(count) + self.lengths.unsqueeze(0)
         index = steps.to(x.device).unsqueeze(2).expand(-1, -1, x.shape[2])
         return x.gather(0, index)
 
     def without_padding(self, x: Tensor) -> Tensor:
         """x with zeros behind each row's end, whatever was there."""
-        beyond = torch.arange(x.shape[0]).unsqueeze(1) >= self.lengths.unsqueeze(0)
+        beyond = _steps(x.shape[0]) >= self.lengths.unsqueeze(0)
         return x.masked_fill(beyond.to(x.device).unsqueeze(2), 0.0)
+
+
+def _steps(count: int) -> Tensor:
+    """The numbers of steps, below each other; where lengths are, whatever torch's default."""
+    return torch.arange(count, device="cpu").unsqueeze(1)

@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from cellwright.cell import Cell
 from cellwright.cell.names import parse_input
-from cellwright.engine import from_torch, native_backend, torch_backend
+from cellwright.engine import from_torch, native_backend, surroundings, torch_backend
 from cellwright.engine.checks import (
     check_input,
     check_rates,
@@ -27,7 +27,7 @@ from cellwright.engine.weights import LayerWeights, WeightBank
 
 BACKENDS: dict[str, Callable[[LayerCall], LayerResult]] = {
     "auto": native_backend.run_or_fall_back,
-    "native": native_backend.run_or_fall_back,
+    "native": native_backend.run_or_refuse,
     "torch": torch_backend.run,
 }
 
@@ -181,13 +181,19 @@ class Recurrent(nn.Module):
                 text += f", {key}={getattr(self, key)}"
         return text
 
+    def __prepare_scriptable__(self) -> Recurrent:
+        """What `torch.jit.script` asks for first."""
+        raise RuntimeError(
+            "torch.jit.script cannot compile a Recurrent, whose steps follow from its cell: "
+            "torch.jit.trace(module, (x,)) records it"
+        )
+
     # -- running -----------------------------------------------------------------------
 
     def forward(
         self,
         x: Tensor | PackedSequence,
         state: State | None = None,
-        *,
         lengths: Tensor | Sequence[int] | None = None,
         theta: Mapping[str, Tensor] | None = None,
     ) -> tuple[Tensor | PackedSequence, State]:
@@ -205,6 +211,11 @@ class Recurrent(nn.Module):
             The output of the last layer at every step, and the state (see
             `cellwright.engine.state`).
         """
+        if surroundings.left_out_of_graphs() and self.backend != "torch":
+            # A graph of all steps takes half a minute and more for one cell, and is slower than the
+            # core. As a decorator it would load the compiler, which slows down every call.
+            left_out = torch.compiler.disable(self.forward)  # type: ignore[no-untyped-call]
+            return left_out(x, state, lengths, theta)  # type: ignore[no-any-return]
         if isinstance(x, PackedSequence):
             return self._forward_packed(x, state, lengths, theta)
         if x.dim() not in (2, 3):
@@ -215,7 +226,7 @@ class Recurrent(nn.Module):
             state = None if state is None else _each(state, lambda t: t.unsqueeze(-2))
         elif self.batch_first:
             x = x.transpose(0, 1)
-        check_input(x, self.input_size, next(self.parameters(), None))
+        check_input(x, self.input_size, self._a_parameter())
         output, new_state = self._forward_steps(x, state, lengths, theta or {})
         if alone:
             return output.squeeze(1), _each(new_state, lambda t: t.squeeze(-2))
@@ -231,7 +242,7 @@ class Recurrent(nn.Module):
         if lengths is not None:
             raise ValueError("a PackedSequence carries its own lengths: leave lengths out")
         x, packed_lengths = pad_packed_sequence(packed)
-        check_input(x, self.input_size, next(self.parameters(), None))
+        check_input(x, self.input_size, self._a_parameter())
         output, new_state = self._forward_steps(x, state, packed_lengths, theta or {})
         if packed.sorted_indices is not None:
             output = output.index_select(1, packed.sorted_indices)
@@ -293,6 +304,15 @@ class Recurrent(nn.Module):
                 finals.append(result.final)
             x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
         return x, finals, past
+
+    def _a_parameter(self) -> Tensor | None:
+        """One of the parameters; to go through all of them takes longer than a small cell does."""
+        first = cast(LayerWeights, self._modules["layer0"])
+        for holder in first._modules.values():
+            if holder is not None:
+                for parameter in holder._parameters.values():
+                    return parameter
+        return next(self.parameters(), None)
 
     def _layer(
         self,

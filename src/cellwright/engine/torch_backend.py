@@ -20,27 +20,41 @@ def run(call: LayerCall) -> LayerResult:
     cell = call.cell
     history = cell.state_history
     states = [call.initial[s * history : (s + 1) * history] for s in range(len(cell.states))]
+    batch = call.x.shape[1]
+    counts = mask = None
+    if isinstance(call.active, Tensor):
+        mask = call.active.to(call.x.device).unsqueeze(2)
+    else:
+        counts = call.active
     outputs = []
     for step in range(call.steps):
-        rows = call.x.shape[1] if call.active is None else call.active[step]
+        rows = batch if counts is None else counts[step]
         values = _Step(call, states, step, rows).values()
         output = values[cell.output]
-        if rows < call.x.shape[1]:
-            output = F.pad(output, (0, 0, 0, call.x.shape[1] - rows))
-        outputs.append(output)
-        states = [
-            _moved_on(past, values[name], rows)
+        if counts is not None and rows < batch:
+            output = F.pad(output, (0, 0, 0, batch - rows))
+        moved = [
+            _moved_on(past, values[name], None if counts is None else rows)
             for past, name in zip(states, cell.states, strict=True)
         ]
+        if mask is not None:
+            output = output.masked_fill(~mask[step], 0.0)
+            moved = [_where(mask[step], *pair) for pair in zip(moved, states, strict=True)]
+        outputs.append(output)
+        states = moved
     return LayerResult(torch.stack(outputs), [value for past in states for value in past])
 
 
-def _moved_on(past: list[Tensor], new: Tensor, rows: int) -> list[Tensor]:
-    """A state's history one step later; rows that have ended keep theirs."""
+def _moved_on(past: list[Tensor], new: Tensor, rows: int | None) -> list[Tensor]:
+    """A state's history one step later; rows behind the first `rows` have ended and keep theirs."""
     moved = [new, *(value[:rows] for value in past[:-1])]
-    if rows == past[0].shape[0]:
+    if rows is None or rows == past[0].shape[0]:
         return moved
     return [torch.cat([value, old[rows:]]) for value, old in zip(moved, past, strict=True)]
+
+
+def _where(mask: Tensor, new: list[Tensor], old: list[Tensor]) -> list[Tensor]:
+    return [torch.where(mask, *pair) for pair in zip(new, old, strict=True)]
 
 
 class _Step:

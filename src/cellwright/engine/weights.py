@@ -108,14 +108,35 @@ class LayerWeights(nn.Module):
     def weights(self) -> dict[tuple[str, int], Tensor]:
         """Every matrix, by linear and input's position."""
         modules: dict[str, Any] = self._modules
-        return {
-            at: modules[module]._parameters[name] for at, (module, name) in self._places.items()
-        }
+        try:
+            return {
+                at: modules[module]._parameters[name] for at, (module, name) in self._places.items()
+            }
+        except KeyError:
+            made = self._made(set(self._places.values()))
+            return {at: made[place] for at, place in self._places.items()}
 
     def biases(self) -> dict[str, Tensor]:
         """Every bias, by linear."""
         modules: dict[str, Any] = self._modules
-        return {name: modules[name]._parameters["bias"] for name in self._biased}
+        try:
+            return {name: modules[name]._parameters["bias"] for name in self._biased}
+        except KeyError:
+            made = self._made({(name, "bias") for name in self._biased})
+            return {name: made[name, "bias"] for name in self._biased}
+
+    def _made(self, places: set[tuple[str, str]]) -> dict[tuple[str, str], Tensor]:
+        """Tensors by module and name, where some are not parameters but made of others.
+
+        A parametrization makes its tensor when it is asked for; so each is asked for once. Pruning
+        and the older norms make theirs in a hook before a module is called, which these never are.
+        A replica (`nn.DataParallel`) has copies.
+        """
+        modules: dict[str, Any] = self._modules
+        for name in sorted({name for name, _ in places}):
+            for hook in modules[name]._forward_pre_hooks.values():
+                hook(modules[name], ())
+        return {(module, name): getattr(modules[module], name) for module, name in places}
 
 
 def _start(parameter: nn.Parameter, init_range: float | None, hidden_size: int) -> None:

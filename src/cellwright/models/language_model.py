@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from cellwright.engine import cross_entropy
+from cellwright.engine import cross_entropy, surroundings
 from cellwright.engine.checks import check_sizes
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.dropout import embed, locked_dropout
@@ -95,7 +95,7 @@ class LanguageModel(CellModel[TextBatch]):
         """The recurrent layers: (steps, batch, width) to the same shape, and the new state."""
 
     def forward(
-        self, tokens: Tensor, state: Carried | None = None, *, theta: Theta | None = None
+        self, tokens: Tensor, state: Carried | None = None, theta: Theta | None = None
     ) -> Hidden:
         """Read words.
 
@@ -151,6 +151,13 @@ class LanguageModel(CellModel[TextBatch]):
         losses = cross_entropy.token_losses(*self._decoding(hidden, targets))
         return losses.view(tokens.shape), hidden.state
 
+    @torch.no_grad()
+    def next_words(self, tokens: Tensor, state: Carried | None = None) -> tuple[Tensor, Carried]:
+        """How likely each word is to come next (steps, batch, words), and the new state."""
+        hidden = self(tokens, state)
+        scores = F.linear(hidden.dropped, self.embedding.weight, self.decoder_bias)
+        return scores.softmax(-1), hidden.state
+
     def _decoding(self, hidden: Hidden, targets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the cross-entropy takes: the decoder's matrix is the embedding's."""
         rows = hidden.dropped.flatten(0, 1)
@@ -170,7 +177,10 @@ class LanguageModel(CellModel[TextBatch]):
                 "tokens must be (steps, batch), with at least one of each, "
                 f"not {tuple(tokens.shape)}"
             )
-        if int(tokens.min()) < 0 or int(tokens.max()) >= self.vocabulary_size:
+        if surroundings.transformed() is not None or not surroundings.ordinary([tokens]):
+            return  # what the tokens are may not be looked at
+        least, most = torch.aminmax(tokens)
+        if int(least) < 0 or int(most) >= self.vocabulary_size:
             raise ValueError(f"a token is outside of the {self.vocabulary_size} words")
 
 

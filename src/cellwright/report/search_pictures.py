@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cellwright.base.errors import refused
-from cellwright.base.files import write_whole
+from cellwright.base.files import make_inside, write_whole
 from cellwright.cell import Cell
 from cellwright.report import drawing
 from cellwright.report.metric_axis import (
@@ -18,6 +17,7 @@ from cellwright.report.metric_axis import (
     training_axis,
     training_height,
 )
+from cellwright.report.paper import Shape
 from cellwright.runs.cell_file import write_cell
 from cellwright.search.one_shot.cells import listed_cell
 from cellwright.tasks.metric import Metric
@@ -61,7 +61,7 @@ def draw_search(folder: SeedFolder) -> list[Path]:
         ("evolution.svg", lambda figure: draw_evolution(figure, epochs), _strip_size(epochs)),
     ):
         path = folder.path / name
-        drawing.write_picture(draw, path, size)
+        drawing.write_picture(draw, path, Shape(*size))
         files.append(path)
     return files
 
@@ -207,10 +207,7 @@ def _draw_cell(folder: SeedFolder) -> Path:
 def write_cells(folder: SeedFolder, epochs: Sequence[Mapping[str, Any]]) -> list[Cell]:
     """The cell after each epoch, each also as a file in `cells/`."""
     target = folder.path / "cells"
-    try:
-        target.mkdir(exist_ok=True)
-    except OSError as error:
-        raise refused("make", target, error) from None
+    make_inside(target)
     cells = []
     for record in epochs:
         cell = listed_cell(record["listing"], f"epoch {record['epoch']}")

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import select
 
-from cellwright.report import drawing
+from cellwright.report import drawing, paper
 from cellwright.report.drawing import PlotError
 from cellwright.report.metric_axis import axis_label, height, shared_metric
 from cellwright.tasks.metric import Metric
 from cellwright.trials.store import Store, Study
+from cellwright.trials.store.damage import check_row, damage_named
 from cellwright.trials.store.tables import trials
 from cellwright.trials.store.trials import FAILED, FINISHED
 
@@ -61,30 +62,36 @@ class Series:
 def read_series(store: Store, study: Study, label: str) -> Series:
     """The values and the cost of a study's trials."""
     query = (
-        select(trials.c.value, trials.c.status, trials.c.cost)
+        select(trials.c.number, trials.c.value, trials.c.status, trials.c.cost)
         .where(trials.c.study_id == study.id, trials.c.state.in_((FINISHED, FAILED)))
         .order_by(trials.c.ended_at, trials.c.number)
     )
-    rows = store.read(lambda connection: connection.execute(query).all())
+    with damage_named(store, study):
+        rows = store.read(lambda connection: connection.execute(query).all())
+        for row in rows:
+            check_row(trials, row, f"trial {row.number}")
     losses = [math.nan if r.status != "ok" or r.value is None else r.value for r in rows]
     seconds = np.cumsum([r.cost or 0.0 for r in rows], dtype=np.float64)
     return Series(label, np.array(losses, dtype=np.float64), seconds, study.metric)
 
 
-def draw_studies(series: Sequence[Series], path: Path, *, title: str = "") -> None:
+def draw_studies(
+    series: Sequence[Series], path: Path, *, title: str = "", width: float | None = None
+) -> None:
     """Draw studies into a file: the best value against trials, and against training time.
 
     The same trials give the same bytes.
 
     Args:
         series: the studies; the first has the first colour.
-        path: the file; its ending says whether it is SVG or PNG.
+        path: the file; its ending says its format.
         title: above the picture.
+        width: in inches, for a paper.
 
     Raises:
-        PlotError: there is nothing to draw, the studies have different metrics, the ending is
-            another one, or matplotlib is missing.
-        RunError: the file cannot be written.
+        PlotError: there is nothing to draw, the studies have different metrics, or matplotlib is
+            missing.
+        UserError: the file's ending is another one, or it cannot be written.
     """
     drawn = [each for each in series if np.isfinite(each.losses).any()]
     drawing.picture_kind(path)
@@ -93,32 +100,43 @@ def draw_studies(series: Sequence[Series], path: Path, *, title: str = "") -> No
     metric = shared_metric({each.label: each.metric for each in drawn})
 
     def draw(figure: Any) -> None:
-        left, right = figure.subplots(1, 2, sharey=True)
+        left, right = paper.parts(figure, 2, sharey=True)
         longest = max(float(each.seconds[-1]) for each in drawn)
         scale, unit = drawing.time_unit(longest)
-        for each, colour in zip(drawn, drawing.colours(len(drawn)), strict=True):
+        for each, look in zip(drawn, drawing.looks(len(drawn)), strict=True):
             heights, best = _heights(each.losses, metric), _heights(each.best, metric)
             numbers = np.arange(1, len(heights) + 1, dtype=np.float64)
             for axes, places in ((left, numbers), (right, each.seconds / scale)):
-                _draw(axes, places, heights, best, colour, _label(each))
+                _draw(axes, places, heights, best, look, _label(each))
         left.set_xlabel("trials that have ended")
         right.set_xlabel(f"training time of all trials together in {unit}")
-        left.set_ylabel(axis_label(metric, "validation"))
-        _limit(left, drawn, metric)
+        for axes in {left, right} if paper.is_narrow(figure) else {left}:
+            axes.set_ylabel(axis_label(metric, "validation"))
+            _limit(axes, drawn, metric)
         left.set_title(drawing.plain(title))
-        right.legend(loc=f"{'lower' if metric.higher_is_better else 'upper'} right")
+        corner = "lower" if metric.higher_is_better else "upper"
+        paper.legend_inside(figure, right, loc=f"{corner} right")
 
-    drawing.write_picture(draw, path, (10.2, 4.2))
+    drawing.write_picture(draw, path, paper.Shape(10.2, 4.2, across=2), width=width)
 
 
 def _draw(
-    axes: Any, places: Numbers, heights: Numbers, best: Numbers, colour: Any, label: str
+    axes: Any,
+    places: Numbers,
+    heights: Numbers,
+    best: Numbers,
+    look: dict[str, Any],
+    label: str,
 ) -> None:
+    colour = look["color"]
     axes.plot(
-        places, heights, linestyle="", marker="o", markersize=3, markeredgewidth=0, alpha=0.35,
-        color=colour, rasterized=len(places) > MOST_DOTS,
+        places, heights, linestyle="", marker=look["marker"], markersize=3, markeredgewidth=0,
+        alpha=0.35, color=colour, rasterized=len(places) > MOST_DOTS,
     )  # fmt: skip
-    axes.step(places, best, where="post", color=colour, linewidth=1.8, label=label)
+    axes.step(
+        places, best, where="post", color=colour, linestyle=look["linestyle"], linewidth=1.8,
+        label=label,
+    )  # fmt: skip
 
 
 def _heights(losses: Numbers, metric: Metric) -> Numbers:

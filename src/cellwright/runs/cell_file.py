@@ -6,6 +6,7 @@ from pathlib import Path
 
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
+from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell, CellError
 from cellwright.runs.errors import RunError
 
@@ -27,7 +28,7 @@ def read_cell(path: Path) -> Cell:
         FileError: the file is not there, or is no cell's.
     """
     try:
-        return Cell.from_json(path.read_bytes())
+        return Cell.from_json(read_regular(path))
     except OSError as error:
         raise refused("read", path, error) from None
     except CellError as error:

@@ -29,6 +29,7 @@ from torch import Tensor
 
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
+from cellwright.base.regular_files import check_mapped
 from cellwright.runs.errors import RunError
 
 FORMAT = "cellwright-checkpoint/1"
@@ -133,8 +134,7 @@ def _read(path: Path, with_tensors: bool) -> tuple[dict[str, str], dict[str, Ten
     from safetensors import SafetensorError, safe_open
 
     try:
-        with open(path, "rb"):  # the library's own errors do not tell why it failed to open
-            pass
+        check_mapped(path)  # the library's own errors do not tell why it failed to open
         with safe_open(path, "pt") as file:
             metadata = dict(file.metadata() or {})
             _check_format(path, metadata.get("format", ""))

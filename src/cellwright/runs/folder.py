@@ -5,6 +5,7 @@
 | `run.json` | cell, data, seed, recipe, versions, status (`info.py`) |
 | `cell.json` | the cell |
 | `recipe.toml` | the recipe with every setting, to read and to use again |
+| `vocabulary.txt` | of a language model, the words of its weights (`kept.py`) |
 | `metrics.jsonl` | what was measured (`metrics_file.py`) |
 | `last.safetensors` | everything that is needed to go on |
 | `best.safetensors` | the weights of the epoch that validated best |
@@ -15,24 +16,32 @@
 from __future__ import annotations
 
 import re
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+
+from pydantic import ValidationError
 
 from cellwright.base.errors import refused
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps, loads
+from cellwright.base.regular_files import read_regular
+from cellwright.base.validation import first_problem
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import cell_bytes, read_cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.info import RunInfo
 from cellwright.runs.recipes import recipe_to_toml
-from cellwright.runs.work_folder import METRICS, RESULT, WorkFolder, is_half_made
+from cellwright.runs.work_folder import METRICS, RESULT, WorkFolder
 
 if TYPE_CHECKING:
     from cellwright.runs.checkpoints import Checkpoint
     from cellwright.training.results import Result
 
-__all__ = ["BEST", "METRICS", "NEXT_BEST", "RUNS", "RunFolder", "is_half_made"]
+__all__ = ["BEST", "METRICS", "NEXT_BEST", "RUNS", "RunFolder"]
+
+NOTHING: Mapping[str, bytes] = {}
 
 RUNS = Path("runs")
 """Where runs are, unless said."""
@@ -55,6 +64,7 @@ class RunFolder(WorkFolder[RunInfo]):
         cls,
         info: RunInfo,
         cell: Cell,
+        kept: Mapping[str, bytes] = NOTHING,
         *,
         runs: Path = RUNS,
         path: Path | None = None,
@@ -64,6 +74,7 @@ class RunFolder(WorkFolder[RunInfo]):
         Args:
             info: what the run is.
             cell: its cell.
+            kept: files that it keeps of its data.
             runs: where to make the folder, named by cell, data, recipe and time.
             path: the folder itself, if not there; it must not exist or be empty.
 
@@ -73,6 +84,7 @@ class RunFolder(WorkFolder[RunInfo]):
         files = {
             CELL: cell_bytes(cell),
             RECIPE: recipe_to_toml(info.recipe).encode("utf-8", "backslashreplace"),
+            **kept,
         }
         return cls.make(info, files, runs / _name(info) if path is None else path, path is None)
 
@@ -92,6 +104,16 @@ class RunFolder(WorkFolder[RunInfo]):
                 f"{self.path} has {self.info.status}, and there is nothing to resume; "
                 f"'cellwright runs show {self.path}' shows what came out"
             )
+
+    @property
+    def anew(self) -> str:
+        """What gives the same again, behind "put it back, or"."""
+        path, info = self.path, self.info
+        words = ["cellwright", "train", str(path / CELL), "--recipe", str(path / RECIPE)]
+        words += ["--seed", str(info.seed), "--threads", str(info.threads)]
+        words += ["--name", f"{path.absolute().name}-again"]
+        words += ["--out", str(path.parent)] if path.parent != RUNS else []
+        return f"train anew, to the same weights bit for bit:\n{shlex.join(words)}"
 
     # -- what is in it ---------------------------------------------------------------------
 
@@ -116,13 +138,20 @@ class RunFolder(WorkFolder[RunInfo]):
 
         path = self.path / RESULT
         try:
-            value = loads(path.read_bytes())
+            value = loads(read_regular(path))
             curve = tuple(EpochRecord(**record) for record in value.pop("curve"))
             return Result(**value, curve=curve)
         except FileNotFoundError:
+            if self.ended:
+                raise RunError(
+                    f"{path} is missing, though the run has {self.info.status}; put it back, or "
+                    f"{self.anew}"
+                ) from None
             return None
         except OSError as error:
             raise refused("read", path, error) from None
+        except ValidationError as error:
+            raise RunError(f"{path} is damaged: {first_problem(error)}") from None
         except (ValueError, KeyError, TypeError, AttributeError):
             raise RunError(f"{path} is damaged") from None
 

@@ -5,13 +5,16 @@ Of a run this is `run.json`.
 
 from __future__ import annotations
 
+import json
 import platform
 import secrets
+from collections.abc import Mapping
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import (
+    AwareDatetime,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -21,7 +24,8 @@ from pydantic import (
 )
 from typing_extensions import Self
 
-from cellwright.base.json_values import dumps, loads
+from cellwright.base.json_values import dumps
+from cellwright.base.validation import first_problem
 from cellwright.cell import Cell
 from cellwright.runs.earlier import info_of_today
 from cellwright.runs.recipes import Recipe, recipe_from_json
@@ -30,6 +34,8 @@ from cellwright.tasks.settings import TaskSettings
 
 if TYPE_CHECKING:
     from cellwright.tasks.task import Task
+
+NOTHING: Mapping[str, str] = {}
 
 Status = Literal["running", "finished", "stopped", "diverged"]
 """What the folder says. Work that was killed still says "running"."""
@@ -52,6 +58,7 @@ class DataInfo(_Info):
     name: str = Field(description="data by name, or a folder that has it")
     fingerprint: str = Field(description="a hash of it")
     description: str = Field(description="its counts, for people")
+    kept: dict[str, str] = Field({}, description="hashes of the files that the run keeps of it")
 
 
 class WorkInfo(_Info):
@@ -62,13 +69,15 @@ class WorkInfo(_Info):
 
     format: str
     id: str = Field(default_factory=lambda: secrets.token_hex(8), description="ties checkpoints")
-    created: datetime = Field(default_factory=lambda: datetime.now().astimezone())
+    created: AwareDatetime = Field(default_factory=lambda: datetime.now().astimezone())
     status: Status = "running"
     metric: Metric = Field(description="what its losses are shown as")
     data: DataInfo
-    seed: int
+    seed: Annotated[int, Field(ge=0, strict=True)]
     backend: str = "auto"
-    threads: int = Field(ge=1, description="of torch; another number may change the last bits")
+    threads: int = Field(
+        ge=1, strict=True, description="of torch; another number may change the last bits"
+    )
     versions: dict[str, str] = Field(default_factory=lambda: versions())
 
     def to_json(self) -> bytes:
@@ -79,7 +88,7 @@ class WorkInfo(_Info):
     @classmethod
     def from_json(cls, text: bytes) -> Self:
         """As it is read; a `ValueError` that says what is wrong if it is anything else."""
-        value = loads(text)
+        value = _loads(text)
         found, wanted = _format_of(value), cls.model_fields["format"].default
         if found == cls.earlier:
             value, found = {**info_of_today(value), "format": wanted}, wanted
@@ -88,9 +97,7 @@ class WorkInfo(_Info):
         try:
             return cls.model_validate(value)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise ValueError(f"{where}: {first['msg'].lower()}") from None
+            raise ValueError(first_problem(error)) from None
 
     def differences(self) -> list[str]:
         """What is not as it was when the work was begun, and may change the last bits."""
@@ -115,13 +122,19 @@ class RunInfo(WorkInfo):
 
 
 def describe(
-    cell: Cell, task: Task[Any], recipe: Recipe, seed: int, backend: str, threads: int
+    cell: Cell,
+    task: Task[Any],
+    recipe: Recipe,
+    seed: int,
+    backend: str,
+    threads: int,
+    kept: Mapping[str, str] = NOTHING,
 ) -> RunInfo:
-    """The description of a new run."""
+    """The description of a new run, with the hashes of the files that it keeps of its data."""
     return RunInfo(
         cell=CellInfo(name=cell.name, id=cell.id),
         metric=task.metric,
-        data=describe_data(task, recipe.task),
+        data=describe_data(task, recipe.task, kept),
         seed=seed,
         recipe=recipe,
         backend=backend,
@@ -129,9 +142,16 @@ def describe(
     )
 
 
-def describe_data(task: Task[Any], settings: TaskSettings) -> DataInfo:
+def describe_data(
+    task: Task[Any], settings: TaskSettings, kept: Mapping[str, str] = NOTHING
+) -> DataInfo:
     """Which data it is."""
-    return DataInfo(name=settings.data, fingerprint=task.fingerprint, description=task.describe())
+    return DataInfo(
+        name=settings.data,
+        fingerprint=task.fingerprint,
+        description=task.describe(),
+        kept=dict(kept),
+    )
 
 
 def versions() -> dict[str, str]:
@@ -142,6 +162,15 @@ def versions() -> dict[str, str]:
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}",
     }
+
+
+def _loads(text: bytes) -> Any:
+    """The values as they stand there: a cell may be called "NaN", and a setting that is a number
+    takes that word as one by itself."""
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def _format_of(value: Any) -> Any:

@@ -12,11 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import refused
-from cellwright.base.files import write_whole
+from cellwright.base.files import open_lasting, write_whole
 from cellwright.base.json_values import dumps, loads
+from cellwright.base.regular_files import read_regular
 from cellwright.runs.errors import RunError
 
 Record = Mapping[str, Any]
+
+MOST_BYTES = 512 * 2**20
+"""The largest file that is read: some million records."""
 
 
 class MetricsWriter:
@@ -33,9 +37,10 @@ class MetricsWriter:
         write_whole(path, b"".join(records))
         self.count = len(records)
         try:
-            self._file = open(path, "ab")  # noqa: SIM115
+            handle = open_lasting(path, os.O_WRONLY | os.O_APPEND)
         except OSError as error:
             raise refused("write", path, error) from None
+        self._file = open(handle, "ab")  # noqa: SIM115
 
     def append(self, record: Record) -> None:
         """Add a record; other processes see it at once."""
@@ -80,7 +85,7 @@ def read_metrics(path: Path) -> list[dict[str, Any]]:
 
 def _whole_lines(path: Path) -> list[bytes]:
     try:
-        *lines, torn = path.read_bytes().split(b"\n")
+        *lines, torn = read_regular(path, MOST_BYTES).split(b"\n")
     except FileNotFoundError:
         raise RunError(f"there are no metrics {path}") from None
     except OSError as error:

@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cellwright.base.errors import did_you_mean, reason, shown
+from cellwright.base.plugins import placed_from
+from cellwright.base.regular_files import open_regular
 from cellwright.runs.errors import RecipeError
 
 if sys.version_info >= (3, 11):
@@ -122,7 +124,7 @@ def read_packaged(name: str, folder: str) -> dict[str, Any]:
 def read_table(path: Path | Traversable, where: str) -> dict[str, Any]:
     """The tables of a recipe's file, before anything in them is looked at."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) if isinstance(path, Path) else path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)
     except FileNotFoundError:
         raise NoRecipeError(f"there is no recipe {where}") from None
@@ -197,6 +199,23 @@ def override(text: str) -> dict[str, Any]:
         value = {name: value}
     assert isinstance(value, dict)
     return value
+
+
+def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
+    """Tables in which a `kind` that names a file of code does so by a path that holds everywhere.
+
+    >>> with_places({"method": {"kind": "/home/me/mine.py:Mine"}, "trials": 3})
+    {'method': {'kind': '/home/me/mine.py:Mine'}, 'trials': 3}
+
+    Args:
+        table: of a recipe's file, or of a setting.
+        folder: of the file.
+    """
+    found = dict(table)
+    for key, value in table.items():
+        if isinstance(value, dict) and isinstance(value.get("kind"), str):
+            found[key] = {**value, "kind": placed_from(value["kind"], folder)}
+    return found
 
 
 def _packaged(folder: str) -> Traversable:

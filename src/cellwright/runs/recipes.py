@@ -13,7 +13,8 @@ where this one says nothing:
     average_after = "none"
 
 "none" stands for "no value" in tables, since TOML has none. A folder of text that is beside the
-recipe's file is found from everywhere.
+recipe's file is found from everywhere, and so is a file of code that a `kind` names
+(`mine.py:Mine`).
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from typing_extensions import Self
 from cellwright.base.bounds import KEPT
 from cellwright.base.errors import shown
 from cellwright.base.paths import from_anywhere
+from cellwright.base.validation import first_problem
 from cellwright.data import KNOWN
 from cellwright.runs.errors import RecipeError, RunError
 from cellwright.runs.recipe_errors import explain
@@ -42,6 +44,7 @@ from cellwright.runs.recipe_files import (
     read_packaged,
     read_table,
     taken_from,
+    with_places,
 )
 from cellwright.runs.recipe_text import NONE
 from cellwright.runs.recipe_text import recipe_to_toml as recipe_to_toml
@@ -204,9 +207,7 @@ def opened(recipe: AnyRecipe) -> AnyRecipe:
     try:
         checked: AnyRecipe = found.model_validate(recipe.model_dump(), context=KEPT)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise RunError(f"the recipe {recipe.name}: {where}: {first['msg'].lower()}") from None
+        raise RunError(f"the recipe {recipe.name}: {first_problem(error)}") from None
     return checked
 
 
@@ -244,7 +245,7 @@ def load_recipe(
     label, name = _load(wanted, None, draft, (), kind)
     check_kind(draft.values, kind.folder, label, wanted)
     for text in overrides:
-        draft.take(override(text), f"the setting {shown(text)}")
+        draft.take(with_places(override(text)), f"the setting {shown(text)}")
     return draft.recipe(kind, name, label)
 
 
@@ -285,7 +286,8 @@ def _load(
         folder = path.parent / data
         if data and data not in KNOWN and _is_folder(folder):
             table["task"] = {**task, "data": str(folder)}
-    draft.take({key: value for key, value in table.items() if key != "extends"}, where)
+    said = {key: value for key, value in table.items() if key != "extends"}
+    draft.take(said if path is None else with_places(said, path.parent), where)
     name = wanted if path is None else path.stem
     return where, str(table.get("name", name))
 

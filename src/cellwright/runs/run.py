@@ -9,10 +9,13 @@ from typing import Any
 import torch
 
 from cellwright.base.progress import Progress
+from cellwright.base.seeds import checked_seed
 from cellwright.cell import Cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RUNS, RunFolder
 from cellwright.runs.info import describe
+from cellwright.runs.kept import files_to_keep, hashes, keep_now
+from cellwright.runs.lost_files import check_complete
 from cellwright.runs.recipes import BaseRecipe, Recipe, opened
 from cellwright.runs.runner import train
 from cellwright.runs.work_folder import WorkFolder
@@ -61,25 +64,29 @@ def fresh_run(
             f"the cell {cell.name or cell.id} is a supernet: its mix nodes take their weights from "
             "a search; derive a cell from it and train that"
         )
+    seed = checked_seed(seed)
     recipe = opened(recipe).on(data, None if data_folder is None else str(data_folder))
     task = open_task(recipe.task, progress)
     training = Training(cell, task, recipe.model, recipe.training, seed, backend)
-    info = describe(cell, task, recipe, seed, backend, torch.get_num_threads())
-    return Run(RunFolder.create(info, cell, runs=runs, path=path), training, task)
+    kept = files_to_keep(task, recipe.task)
+    info = describe(cell, task, recipe, seed, backend, torch.get_num_threads(), hashes(kept))
+    return Run(RunFolder.create(info, cell, kept, runs=runs, path=path), training, task)
 
 
 def reopen(path: Path | str, *, runs: Path = RUNS, progress: Progress | None = None) -> Run:
     """A run from its folder, ready to go on.
 
     Raises:
-        RunError: it is not a run, has ended, or its data is not what it was.
+        RunError: it is not a run, has ended, lacks a file, or its data is not what it was.
     """
     folder = RunFolder.open(path, runs)
     folder.refuse_ended()
+    check_complete(folder)
     cell, info = folder.cell(), folder.info
     recipe = opened(info.recipe)
     task = task_of(folder, recipe, progress)
     training = Training(cell, task, recipe.model, recipe.training, info.seed, info.backend)
+    keep_now(folder, task)
     return Run(folder, training, task)
 
 

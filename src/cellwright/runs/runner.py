@@ -11,12 +11,14 @@ belong to it.
 4. `best.next.safetensors` takes the place of `best.safetensors`.
 
 A run that was killed before 3 drops the records and weights of what did not happen, and does it
-again; one that was killed after 3 makes up for 4.
+again; one that was killed after 3 makes up for 4. Files that no kill takes away are missed
+(`lost_files.py`), and nothing is touched then.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
@@ -34,6 +36,8 @@ from cellwright.base.threads import threads_for
 from cellwright.runs.checkpoints import load_state, save_checkpoint
 from cellwright.runs.errors import RunError, Stopped
 from cellwright.runs.folder import BEST, NEXT_BEST, RunFolder
+from cellwright.runs.lost_files import check_complete
+from cellwright.runs.made_with import difference, made_with
 from cellwright.runs.metrics_file import MetricsWriter
 from cellwright.runs.tensorboard import EventWriter
 from cellwright.runs.work_folder import LAST, METRICS, WorkFolder
@@ -172,8 +176,9 @@ def work_in(
         stack.enter_context(training_lock(folder.path))
         folder.refresh()
         folder.refuse_ended()
-        sweep(folder.path)
+        check_complete(folder)
         position = _restore(folder, work)
+        sweep(folder.path)
         stack.enter_context(threads_for(folder.info.threads))
         stop = stack.enter_context(stop_requests())
         stack.enter_context(memory_shortage())
@@ -277,7 +282,8 @@ class _Keeper(Generic[SomeEvent]):
             save_checkpoint(path / NEXT_BEST, self.work.weights(), {**run, **found})
             self.position.best_epoch = self._better.epoch
         tensors, state = self.work.snapshot()
-        kept = {**run, "position": asdict(self.position), "training": state}
+        made = made_with(self.folder.info)
+        kept = {**run, "made_with": made, "position": asdict(self.position), "training": state}
         save_checkpoint(path / LAST, tensors, kept)
         if self._better is not None:
             move(path / NEXT_BEST, path / BEST)
@@ -288,12 +294,17 @@ def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
     """Bring work and files to the last checkpoint; to the start if there is none."""
     checkpoint = folder.last()
     if checkpoint is None:
-        for name in (BEST, NEXT_BEST):
-            remove(folder.path / name)
+        remove(folder.path / NEXT_BEST)
         return Position()
     path = folder.path / LAST
     if checkpoint.state.get("run") != folder.info.id:
         raise RunError(f"{path} belongs to another run")
+    changed = difference(checkpoint.state.get("made_with"), folder.info)
+    if changed is not None:
+        raise RunError(
+            f"{folder.path / folder.info_name} is not as it was when {path.name} was written: "
+            f"{changed}; put it back as it was"
+        )
     try:
         position = Position(**checkpoint.state["position"])
         work.restore(Snapshot(dict(checkpoint.tensors), checkpoint.state["training"]))
@@ -308,7 +319,7 @@ def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
 
 def _settle_best(path: Path, epoch: int | None) -> None:
     """Finish, or undo, an exchange of the best weights that a kill cut short."""
-    if (path / NEXT_BEST).exists():
+    if os.path.lexists(path / NEXT_BEST):
         if load_state(path / NEXT_BEST).get("epoch") == epoch:
             move(path / NEXT_BEST, path / BEST)
         else:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.base.errors import refused
+from cellwright.base.files import make_inside
 from cellwright.runs.errors import RunError
 from cellwright.training.results import EpochDone, StepDone
 
@@ -28,6 +29,7 @@ class EventWriter:
             raise RunError(
                 "TensorBoard is not installed; 'pip install cellwright[tensorboard]' gets it"
             ) from None
+        make_inside(self._path)
         try:
             purge = steps + 1 if steps else None
             self._writer: Any = SummaryWriter(str(self._path), purge_step=purge)

@@ -77,6 +77,8 @@ def text_for(
     those that the corpus itself does not have in its training text.
     """
     own = language_task(trained).corpus
+    if data is None:
+        trained.check_data()
     corpus = own if data is None else load(data, progress=progress)
     tokens: NDArray[np.int32] = getattr(corpus, part)
     if corpus.vocabulary.tokens == own.vocabulary.tokens:

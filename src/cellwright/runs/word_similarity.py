@@ -83,6 +83,8 @@ def similarities(
         embedding = embedding_of(trained)
         models.append(_described(trained, embedding))
         vectors.append(_needed(embedding, sets))
+        if sgns is not None:
+            trained.check_data()  # which a baseline is trained on
         texts.setdefault((trained.folder.info.data.fingerprint, embedding.dimensions),
                          language_task(trained).corpus)  # fmt: skip
     for (_, width), corpus in texts.items() if sgns is not None else ():

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from typing_extensions import Self
 
 from cellwright.base.errors import did_you_mean, refused
-from cellwright.base.files import ENDING, remove, sync_folder, temporary_name, write_whole
-from cellwright.base.locks import is_held, training_lock
+from cellwright.base.files import sync_folder, write_whole
+from cellwright.base.half_made import half_made
+from cellwright.base.locks import is_held
+from cellwright.base.regular_files import read_regular
 from cellwright.runs.errors import RunError
 from cellwright.runs.info import Status, WorkInfo
 from cellwright.runs.metrics_file import read_metrics
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from cellwright.runs.checkpoints import Checkpoint
 
 METRICS, LAST, RESULT = "metrics.jsonl", "last.safetensors", "result.json"
-
-_MAKING_SECONDS = 60
-"""A folder younger than this may still be in the making, and not have its lock yet."""
 
 State = Literal["running", "killed", "finished", "stopped", "diverged"]
 """What has become of work: as its status, but what no process works on is not running."""
@@ -72,20 +69,15 @@ class WorkFolder(Generic[Info]):
         Raises:
             RunError: it cannot be made, or its name is taken.
         """
-        temporary = temporary_name(wanted)
         try:
             wanted.parent.mkdir(parents=True, exist_ok=True)
-            _sweep_half_made(wanted.parent)
-            temporary.mkdir()
-            with training_lock(temporary):
+            with half_made(wanted) as temporary:
                 for name, data in {cls.info_name: info.to_json(), METRICS: b"", **files}.items():
                     write_whole(temporary / name, data)
                 final = _renamed(temporary, wanted, numbered, cls.noun)
             sync_folder(final.parent)
         except OSError as error:
             raise refused("make", wanted, error) from None
-        finally:
-            remove(temporary)
         return cls(final, info)
 
     @classmethod
@@ -124,6 +116,11 @@ class WorkFolder(Generic[Info]):
         """The command that goes on with it."""
         return f"{self.resume} {self.path}"
 
+    @property
+    def anew(self) -> str:
+        """What gives the same again, behind "put it back, or"."""
+        return "do it anew in another folder, with the same seed"
+
     def refresh(self) -> None:
         """Read again what it is and what has become of it."""
         self.info = self._read_info(self.path, self.path.parent)
@@ -131,9 +128,12 @@ class WorkFolder(Generic[Info]):
     def set_status(self, status: Status) -> None:
         """Write down what has become of it."""
         if status != self.info.status:
-            info = self.info.model_copy(update={"status": status})
-            write_whole(self.path / self.info_name, info.to_json())
-            self.info = info
+            self.rewrite(self.info.model_copy(update={"status": status}))
+
+    def rewrite(self, info: Info) -> None:
+        """Write down what it is. Only the process that has its lock may do so."""
+        write_whole(self.path / self.info_name, info.to_json())
+        self.info = info
 
     # -- what is in it ---------------------------------------------------------------------
 
@@ -149,13 +149,13 @@ class WorkFolder(Generic[Info]):
         from cellwright.runs.checkpoints import load_checkpoint
 
         path = self.path / name
-        return load_checkpoint(path) if path.exists() else None
+        return load_checkpoint(path) if os.path.lexists(path) else None
 
     @classmethod
     def _read_info(cls, path: Path, beside: Path) -> Info:
         file = path / cls.info_name
         try:
-            return cls.info_type.from_json(file.read_bytes())  # type: ignore[return-value]
+            return cls.info_type.from_json(read_regular(file))  # type: ignore[return-value]
         except FileNotFoundError:
             if path.is_dir():
                 raise RunError(f"{path} is not a {cls.noun}: it has no {cls.info_name}") from None
@@ -168,21 +168,6 @@ class WorkFolder(Generic[Info]):
             raise refused("read", file, error) from None
         except ValueError as error:
             raise RunError(f"{file} is damaged, or of another version: {error}") from None
-
-
-def is_half_made(folder: Path) -> bool:
-    """Whether a folder was being made by a process that was killed since."""
-    try:
-        old = time.time() - folder.stat().st_mtime > _MAKING_SECONDS
-    except OSError:
-        return False
-    return old and fnmatch(folder.name, f".*{ENDING}") and not is_held(folder)
-
-
-def _sweep_half_made(runs: Path) -> None:
-    for folder in runs.glob(f".*{ENDING}"):
-        if is_half_made(folder):
-            remove(folder)
 
 
 def _renamed(temporary: Path, wanted: Path, numbered: bool, noun: str) -> Path:

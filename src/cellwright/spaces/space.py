@@ -12,6 +12,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from cellwright.base.errors import UserError
+from cellwright.base.plugins import Source
 from cellwright.cell import Cell, CellError
 from cellwright.cell.zoo import zoo
 
@@ -51,6 +52,9 @@ class Space(ABC):
 
     name: ClassVar[str]
     """What the space is called in recipes and on the command line."""
+
+    source: ClassVar[Source | None] = None
+    """Where its code comes from, if it did not come with cellwright."""
 
     @property
     def title(self) -> str:
@@ -94,6 +98,11 @@ class Space(ABC):
     def known(self) -> dict[str, Cell]:
         """Cells with a name that the space contains: what a search may start from."""
         return {name: cell for name, cell in zoo.items() if self.contains(cell)}
+
+    def described(self) -> dict[str, Any]:
+        """The space as JSON values: what has to be the same where a search goes on."""
+        code = {} if self.source is None else {"sha256": self.source.sha256}
+        return {"name": self.name, "settings": self.settings(), **code}
 
     def settings(self) -> dict[str, Any]:
         """The settings as JSON values; `space(name, **settings)` makes the same space."""

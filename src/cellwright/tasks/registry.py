@@ -1,15 +1,14 @@
 """Tasks by name: those that come with cellwright, and those of plug-ins.
 
-A plug-in's task is named as `module:function`. The function takes no arguments and gives the
-`TaskKind`; its module must be importable wherever the task runs.
+A plug-in's task is named as `module:function` or `path/to/file.py:function`. The function takes no
+arguments and gives the `TaskKind`; its module or file must be there wherever the task runs.
 """
 
 from __future__ import annotations
 
 import functools
-import importlib
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,17 @@ from pydantic import ValidationError
 
 from cellwright.base.errors import UserError, did_you_mean, shown
 from cellwright.base.paths import from_anywhere
+from cellwright.base.plugins import (
+    HOW_NAMED,
+    PluginError,
+    as_place,
+    at_line,
+    described,
+    load,
+    quiet_stdout,
+)
 from cellwright.base.progress import Progress
+from cellwright.base.validation import first_problem
 from cellwright.tasks.settings import TaskSettings
 
 if TYPE_CHECKING:
@@ -27,6 +36,23 @@ if TYPE_CHECKING:
 
 class TaskError(UserError):
     """A task cannot be found, or is not one. The message says what would be right."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What runs keep of the data, so that what was trained can be used without it.
+
+    Small files in open formats, such as a vocabulary or a list of labels: all that is needed to
+    build the model, and to read other data as the model does.
+
+    Args:
+        take: the files of a task, by plain names such as `vocabulary.txt`.
+        restore: the task from its settings and these files; its parts are empty. Raises a
+            `ValueError` if the files are not what they should be.
+    """
+
+    take: Callable[[Any], Mapping[str, bytes]]
+    restore: Callable[[Any, Mapping[str, bytes]], Task[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +69,7 @@ class TaskKind:
         names: data that the kind knows by name; all other data is a file or a folder.
         suggest: names the packaged recipe that trains a task in minutes, for users who name none;
             None if there are no such recipes for the kind.
+        kept: what runs keep of the data; without it a trained model needs its data to be loaded.
     """
 
     name: str
@@ -52,6 +79,7 @@ class TaskKind:
     open: Callable[[Any, Progress | None], Task[Any]]
     names: Collection[str] = ()
     suggest: Callable[[Any], str] | None = None
+    kept: Kept | None = None
 
 
 BUILT_IN = {"language": "cellwright.tasks.language.kind:language_kind"}
@@ -63,7 +91,6 @@ def is_built_in(name: str) -> bool:
     return name in BUILT_IN
 
 
-@functools.lru_cache(maxsize=64)
 def task_kind(name: str) -> TaskKind:
     """The kind of that name.
 
@@ -73,19 +100,44 @@ def task_kind(name: str) -> TaskKind:
     Raises:
         TaskError: there is none, or a plug-in's function gives something else.
     """
-    where = BUILT_IN.get(name, name)
-    module, colon, function = where.partition(":")
-    if not colon or not all(word.isidentifier() for word in (*module.split("."), function)):
+    place = as_place(BUILT_IN.get(name, name))
+    if place is None:
         hint = did_you_mean(name, BUILT_IN) or f"; there are {', '.join(BUILT_IN)}"
-        raise TaskError(f"unknown task {shown(name)}{hint} (a plug-in's is named module:function)")
+        raise TaskError(f"unknown task {shown(name)}{hint} ({HOW_NAMED})")
     try:
-        made = getattr(importlib.import_module(module), function)()
+        function, source = load(place)
+    except PluginError as error:
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {error}") from error
+    try:
+        with quiet_stdout():
+            made = _given(function)
     except Exception as error:  # a plug-in may fail in every way
-        why = f"{type(error).__name__}: {error}"
-        raise TaskError(f"the task {shown(name)} cannot be had: {why}") from error
+        why = f"{described(error)}{at_line(error, source.file)}"
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {why}") from error
     if not isinstance(made, TaskKind):
-        raise TaskError(f"{where} gives {shown(made)}, and should give a TaskKind")
+        raise TaskError(f"{source} gives {shown(made)}, and should give a TaskKind")
     return made
+
+
+def file_hash(name: str) -> str | None:
+    """The hash of the file that a task comes from; None for tasks that no file is named for.
+
+    Raises:
+        TaskError: the file cannot be had.
+    """
+    place = as_place(name)
+    if place is None or not place.is_file:
+        return None
+    try:
+        return load(place)[1].sha256
+    except PluginError as error:
+        raise TaskError(f"the task {shown(name, 200)} cannot be had: {error}") from error
+
+
+@functools.lru_cache(maxsize=64)
+def _given(function: Callable[[], object]) -> object:
+    """What a plug-in's function gives: asked once, so that a kind is the same every time."""
+    return function()
 
 
 def placed(settings: TaskSettings, data: str) -> str:
@@ -110,7 +162,5 @@ def open_task(settings: TaskSettings, progress: Progress | None = None) -> Task[
         try:
             settings = kind.settings.model_validate(settings.model_dump())
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise TaskError(f"the task {kind.name}: {where}: {first['msg'].lower()}") from None
+            raise TaskError(f"the task {kind.name}: {first_problem(error)}") from None
     return kind.open(settings, progress)

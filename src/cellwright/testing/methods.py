@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol
 
 from cellwright.cell import Cell
+from cellwright.search.blackbox import methods
 from cellwright.search.blackbox.ask_tell import Method, SearchError
+from cellwright.spaces import Enas
 from cellwright.trials.outcome import OK, Outcome
 from cellwright.trials.trial import Trial
 
@@ -177,13 +180,20 @@ METHOD_CHECKS: tuple[Callable[[Make], None], ...] = (
 )
 
 
-def check_method(make: Make) -> None:
+def check_method(make: Make | str | type, **settings: Any) -> None:
     """All that a black-box method has to hold.
 
     >>> from functools import partial
     >>> from cellwright.search.blackbox.random_search import RandomSearch
     >>> from cellwright.spaces import Enas
     >>> check_method(partial(RandomSearch, Enas(nodes=4)))
+
+    Args:
+        make: makes the method with a seed; or a class of one's own with `ask` and `tell`, or its
+            place (`mine.py:Mine`), which is then made over a small space of ENAS cells.
+        settings: of such a class.
     """
+    if isinstance(make, str | type):
+        make = partial(methods.method, make, Enas(nodes=4), **settings)
     for check in METHOD_CHECKS:
         check(make)

@@ -235,6 +235,22 @@ def parts_can_be_limited_and_halved(case: TaskCase) -> None:
     assert first != second, "both halves are the same"
 
 
+def what_is_kept_is_enough_for_the_model(case: TaskCase) -> None:
+    """Of a kind whose runs keep files: without the data, these give the same model."""
+    if (kept := case.found.kept) is None:
+        return
+    files = dict(kept.take(case.task))
+    assert all(isinstance(data, bytes) for data in files.values()), "what is kept is bytes"
+    settings = case.found.settings.model_validate({"kind": case.found.name, **case.settings})
+    restored = kept.restore(settings, files)
+    assert dict(kept.take(restored)) == files, "a restored task keeps something else"
+    model = restored.model(zoo["gru"], case.model_settings)
+    trained = case.made(zoo["gru"]).state_dict()
+    shapes = {name: tensor.shape for name, tensor in trained.items()}
+    found = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    assert found == shapes, "the weights of a trained model do not fit that of a restored task"
+
+
 TASK_CHECKS: tuple[Callable[[TaskCase], None], ...] = (
     data_is_told_apart_and_described,
     batches_follow_from_seed_and_epoch,
@@ -247,6 +263,7 @@ TASK_CHECKS: tuple[Callable[[TaskCase], None], ...] = (
     a_supernet_has_gradients_by_theta,
     a_training_that_is_cut_goes_on_bit_for_bit,
     parts_can_be_limited_and_halved,
+    what_is_kept_is_enough_for_the_model,
 )
 
 

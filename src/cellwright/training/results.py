@@ -5,25 +5,34 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import ConfigDict, Field
+from pydantic.dataclasses import dataclass as checked
+
+from cellwright.base.validation import Count, Seconds
 
 Status = Literal["running", "ok", "loss is nan", "exploded"]
 
+_STRICT = ConfigDict(strict=True)
+"""What is kept in files is checked when it is read again: a number is one, and no text or truth
+value."""
 
-@dataclass(frozen=True)
+
+@checked(frozen=True, config=_STRICT)
 class EpochRecord:
     """One point of the curve; memory is in bytes.
 
     `figures` are what the task measured beside the losses, by part and name.
     """
 
-    epoch: int
+    epoch: Annotated[int, Field(ge=1, lt=2**31)]
     train: float
     valid: float
     test: float
     learning_rate: float
-    seconds: float
-    peak_memory: int
+    seconds: Seconds
+    peak_memory: Count
     averaged: bool
     figures: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
@@ -76,7 +85,7 @@ class EpochDone:
         return {"kind": "epoch", **self.record.to_json(), "best": self.best}
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=_STRICT)
 class Result:
     """A trained cell's figures. A run that diverged is a result as well.
 
@@ -89,9 +98,9 @@ class Result:
     best_epoch: int | None
     valid: float
     test: float
-    seconds: float
-    parameters: int
-    peak_memory: int
+    seconds: Seconds
+    parameters: Count
+    peak_memory: Count
 
     def to_json(self) -> dict[str, Any]:
         """The result as JSON values."""

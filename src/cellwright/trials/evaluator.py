@@ -28,7 +28,7 @@ from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.recipes import Recipe, load_recipe, opened, recipe_from_json
-from cellwright.tasks.registry import open_task, task_kind
+from cellwright.tasks.registry import file_hash, open_task, task_kind
 from cellwright.tasks.task import Task
 from cellwright.training.results import EpochDone, EpochRecord, best_of
 from cellwright.training.training import Training
@@ -49,6 +49,7 @@ def train_trial(
     value: str = "best",
     most: Mapping[str, int] | None = None,
     fingerprint: str | None = None,
+    code: str | None = None,
     threads: int | None = None,
     backend: str = "auto",
     checkpoints: str | None = None,
@@ -67,6 +68,8 @@ def train_trial(
             not named is used whole (`Task.limited`).
         fingerprint: of the data that the study was begun with. Other data, on another machine
             perhaps, is an error then.
+        code: the hash of the task's file that the study was begun with, if it comes from one.
+            Another content is an error then.
         threads: how many to compute with, since sums may depend on it; as many as the process has
             unless said.
         backend: of the engine.
@@ -90,6 +93,8 @@ def train_trial(
     if value not in VALUES:
         raise RunError(f"a trial's value is one of {', '.join(VALUES)}, not {shown(value)}")
     how = recipe_of(recipe, overrides)
+    if code is not None and file_hash(how.task.kind) != code:
+        raise RunError(f"the task's file, of {how.task.kind}, is not what the study was begun with")
     task = _task(how.task.model_dump_json())
     if fingerprint is not None and task.fingerprint != fingerprint:
         raise RunError(

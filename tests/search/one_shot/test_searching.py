@@ -178,6 +178,9 @@ def test_a_search_that_diverges_is_a_result(text: Path, tmp_path: Path) -> None:
     assert candidate.status == "exploded"
     assert math.isinf(candidate.supernet)
     assert folder.found().nodes
+    assert SearchFolder.open(folder.path).state == "diverged"
+    with pytest.raises(RunError, match="has diverged, and there is nothing to resume"):
+        run_search(SearchFolder.open(folder.path))
 
 
 @pytest.mark.parametrize(
@@ -251,3 +254,36 @@ def test_the_recipe_that_is_kept_is_the_recipe(text: Path, tmp_path: Path) -> No
     again = load_search_recipe(folder.path / "recipe.toml")
     assert again == folder.info.recipe
     assert json.loads((folder.path / "search.json").read_text())["seeds"] == [0]
+
+
+def test_a_checkpoint_that_is_gone_is_missed(text: Path, tmp_path: Path) -> None:
+    folder = made(text, tmp_path / "lost", [0], "search.rounds=2")
+    counted = Ends(-1, lambda: None)
+    run_search(made(text, tmp_path / "whole", [0], "search.rounds=2"), counted)
+    events = -1 - counted.left
+    with pytest.raises(KeyboardInterrupt):
+        run_search(folder, Ends(3 * events // 4, _interrupt), checkpoint_seconds=0.0)
+    seed = folder.path / "seed-0"
+    (seed / "last.safetensors").unlink()
+    before = {path.name: path.read_bytes() for path in seed.iterdir()}
+    again = f"'cellwright search --resume {folder.path}' then searches anew, to the same cell"
+    with pytest.raises(RunError, match=f"last.safetensors is missing, .*: {again}"):
+        run_search(SearchFolder.open(folder.path))
+    assert {path.name: path.read_bytes() for path in seed.iterdir()} == before
+    seed.rename(tmp_path / "away")
+    run_search(SearchFolder.open(folder.path))
+    whole = SearchFolder.open(tmp_path / "whole")
+    assert outcome(SearchFolder.open(folder.path)) == outcome(whole)
+
+
+def test_a_retraining_whose_checkpoint_is_gone_is_missed(text: Path, tmp_path: Path) -> None:
+    settings = ("search.scope=intra", "selection_epochs=2")
+    counted = Ends(-1, lambda: None)
+    run_search(made(text, tmp_path / "whole", [0, 1], *settings), counted)
+    folder = made(text, tmp_path / "lost", [0, 1], *settings)
+    with pytest.raises(KeyboardInterrupt):  # one step before the end of the last retraining
+        run_search(folder, Ends(-2 - counted.left, _interrupt), checkpoint_seconds=0.0)
+    run = folder.path / "retrained-1"
+    (run / "last.safetensors").unlink()
+    with pytest.raises(RunError, match=f"put it back, or move {run} away: 'cellwright search"):
+        run_search(SearchFolder.open(folder.path))

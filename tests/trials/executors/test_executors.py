@@ -67,6 +67,16 @@ def test_a_job_gives_what_its_function_gives(executor: Executor):
     assert ended.peak_memory > 2**20
 
 
+def test_a_function_of_a_file(executor: Executor, tmp_path: Path):
+    (tmp_path / "beside.py").write_text("more = 1\n")
+    file = tmp_path / "my jobs.py"
+    file.write_text("import beside\n\n\ndef add(a, b):\n    return a + b + beside.more\n")
+    [ended] = run(executor, Call(f"{file}:add", {"a": 2, "b": 3}))
+    assert (ended.kind, ended.value) == ("done", 6)
+    [lost] = run(executor, Call(f"{tmp_path}/nowhere.py:add"))
+    assert lost.message == f"there is no file {tmp_path}/nowhere.py"
+
+
 def test_many_small_jobs_all_end_once(executor: Executor):
     ended = run(executor, *[call("add", a=number, b=1) for number in range(60)])
     assert sorted((end.key, end.value) for end in ended) == [(n, n + 1) for n in range(60)]
@@ -89,9 +99,9 @@ def test_an_error_for_people_is_said_without_a_traceback(executor: Executor):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("trials.executors.jobs:nothing", "has no function 'nothing'"),
-        ("trials.executors.missing:add", "cannot import trials.executors.missing"),
-        ("trials.executors.jobs:PATIENT", "has no function 'PATIENT'"),
+        ("trials.executors.jobs:nothing", "has no attribute 'nothing'"),
+        ("trials.executors.missing:add", "trials.executors.missing cannot be imported"),
+        ("trials.executors.jobs:PATIENT", "has no attribute 'PATIENT'"),
         ("trials.executors.jobs:not_json", "not JSON serializable"),
         ("trials.executors.jobs:say_goodbye", "SystemExit: 3"),
     ],
@@ -324,3 +334,47 @@ def test_a_worker_starts_without_what_takes_long_to_import():
     others, ours = map(ast.literal_eval, done.stdout.splitlines())
     assert not others & {"torch", "numpy", "pydantic", "sqlalchemy", "ray"}
     assert ours == {"base", "trials"}
+
+
+# -- what lies in the working directory --------------------------------------------------
+
+
+@pytest.fixture
+def trapped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working directory with files that are called as modules are, and a plug-in."""
+    for name in ("json", "site", "cellwright", "difflib"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('was run')")
+    (tmp_path / "plugin_beside.py").write_text("def answer():\n    return 42\n")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_worker_runs_nothing_that_lies_in_the_working_directory(
+    trapped: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(sys, "path", [place for place in sys.path if place])
+    with LocalProcesses(1) as executor:
+        added, beside = run(executor, call("add", a=1, b=2), Call("plugin_beside:answer"))
+    assert (added.kind, added.value) == ("done", 3)
+    assert "No module named 'plugin_beside'" in first_line(beside)
+
+
+@pytest.mark.parametrize("place", ["", "absolute"])
+def test_plug_ins_beside_a_notebook_are_found_but_hide_nothing(
+    trapped: Path, monkeypatch: pytest.MonkeyPatch, place: str
+):
+    monkeypatch.setattr(sys, "path", [place and str(trapped), *sys.path])
+    with LocalProcesses(1) as executor:
+        added, beside = run(executor, call("add", a=1, b=2), Call("plugin_beside:answer"))
+    assert (added.value, beside.value) == (3, 42)
+
+
+def test_ray_does_not_look_for_modules_in_the_working_directory(ray_cluster: Executor):
+    import ray
+
+    def path() -> list[str]:
+        return sys.path
+
+    found = ray.get(ray.remote(num_cpus=0)(path).remote())
+    assert os.getcwd() not in found
+    assert "" not in found

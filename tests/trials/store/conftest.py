@@ -8,21 +8,7 @@ from pathlib import Path
 import pytest
 
 from cellwright.trials.store import Store, open_store
-from trials.postgres import NoServerError, emptied, server
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    """The URL of a private server."""
-    try:
-        context = server()
-        url = context.__enter__()
-    except NoServerError as error:
-        pytest.skip(str(error))
-    try:
-        yield url
-    finally:
-        context.__exit__(None, None, None)
+from trials.postgres import emptied
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -8,7 +8,13 @@ from sqlalchemy import update
 from cellwright.search.blackbox.methods import method
 from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, InProcess
-from cellwright.trials.store import create_study, find_study, list_attempts, read_ledger
+from cellwright.trials.store import (
+    create_study,
+    find_study,
+    list_attempts,
+    list_trials,
+    read_ledger,
+)
 from cellwright.trials.store.tables import attempts
 from cellwright.trials.study import run_study
 
@@ -32,6 +38,8 @@ def test_what_came_to_nothing_is_counted(store):
     assert (ledger.trials, ledger.failed, ledger.ok + ledger.diverged) == (5, 2, 3)
     assert (ledger.attempts, ledger.wasted) == (9, 6)
     assert ledger.epochs == 3 * 4
+    finished = list_trials(store, study, state="finished")
+    assert ledger.training == sum(trial.cost for trial in finished)  # nothing of what failed
     best = ledger.to_json()["best"]
     assert best["value"] == ledger.value
     assert best["test"] == ledger.test is not None

@@ -26,8 +26,8 @@ from cellwright.trials.store import (
     open_store,
 )
 from cellwright.trials.store import migrations as steps
-from cellwright.trials.store.connect import parse
 from cellwright.trials.store.tables import metadata
+from cellwright.trials.store.urls import parse
 from cellwright.trials.task_label import TaskLabel
 from trials.store.helpers import claims, led_study
 

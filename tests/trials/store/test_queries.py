@@ -136,5 +136,5 @@ def test_parquet_without_pyarrow(
 def test_exports_that_cannot_be(store: Store, study: Study, tmp_path: Path):
     with pytest.raises(StoreError, match="did you mean 'trials'"):
         export_study(store, study, tmp_path / "x.csv", "trial")
-    with pytest.raises(StoreError, match=r"one of .csv, .parquet"):
+    with pytest.raises(StoreError, match=r"name ends in \.csv or \.parquet"):
         export_study(store, study, tmp_path / "x.json")

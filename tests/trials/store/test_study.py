@@ -214,7 +214,7 @@ def test_trials_that_never_work_fail_and_the_study_goes_on(store: Store):
     [
         ("broken", "the last 5 trials of study 's' have all failed; .* RuntimeError: trial"),
         ("nonsense", "an evaluator gives an outcome as JSON values"),
-        ("missing", "has no function 'missing'"),
+        ("missing", "has no attribute 'missing'"),
     ],
 )
 def test_a_study_in_which_everything_fails_gives_up(store: Store, function: str, message: str):
@@ -243,7 +243,7 @@ def test_a_study_keeps_its_settings(store: Store):
     used.ask()
     with pytest.raises(StudyError, match="has not been asked yet"):
         study(store, used, InProcess(), 3)
-    with pytest.raises(StudyError, match="trials must be a whole number from 1 on"):
+    with pytest.raises(StudyError, match="a study has from 1 to"):
         study(store, evolution(), InProcess(), 0)
 
 

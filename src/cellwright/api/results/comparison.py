@@ -38,14 +38,18 @@ class Comparison(Shown):
         return self.plan.metric
 
     @property
-    def cell(self) -> Cell:
-        """The cell that did best."""
-        return self.standings[0].contender.cell
+    def cell(self) -> Cell | None:
+        """The cell that did best; None if no cell has a result."""
+        first = self.standings[0]
+        return None if first.valid is None else first.contender.cell
 
     @property
     def status(self) -> str:
-        """ "ok", or that trainings are missing."""
+        """ "ok"; "failed" if all trainings did, "diverged" if no cell has a result otherwise; else
+        how many trainings are missing."""
         missing = sum(len(one.missing) + len(one.failed) for one in self.standings)
+        if self.cell is None:
+            return "failed" if missing == len(self.plan.runs) else "diverged"
         return "ok" if not missing else f"{missing} trainings have no result"
 
     @property

@@ -16,8 +16,10 @@ from cellwright.trials.store import (
     Study,
     TrialRecord,
     best_trials,
+    cell_of,
+    failure_reasons,
+    find_study,
     list_trials,
-    read_cell,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +42,10 @@ class StudyFound(Shown):
     cell: Cell | None
     trials: tuple[TrialRecord, ...] = ()
     best: tuple[TrialRecord, ...] = ()
+    failures: tuple[str, ...] = ()
+    """Why trials failed, if some did; a line for each reason."""
+    random_failures: tuple[str, ...] = ()
+    """The same of the random search."""
 
     @classmethod
     def read(
@@ -59,15 +65,20 @@ class StudyFound(Shown):
             random,
             folder,
             recipe,
-            None if ledger.best is None else read_cell(store, ledger.best.cell_id),
+            None if ledger.best is None else cell_of(store, study, ledger.best),
             tuple(list_trials(store, study)),
             tuple(best_trials(store, study, _SHOWN)),
+            _failures(store, ledger),
+            _failures(store, random),
         )
 
     @property
     def status(self) -> str:
-        """ "ok", or that no trial has a value."""
-        return "ok" if self.ledger.best is not None else "no trial has a value"
+        """ "ok"; "failed" if all trials did, for the reasons in `failures`; "diverged" if no trial
+        has a value though not all failed."""
+        if self.ledger.best is not None:
+            return "ok"
+        return "failed" if self.ledger.failed == self.ledger.trials else "diverged"
 
     @property
     def curve(self) -> list[float]:
@@ -97,7 +108,8 @@ class StudyFound(Shown):
         """Name, number of trials, and the best of them."""
         what = f"study {self.name}: {self.ledger.trials:,} trials"
         if self.ledger.value is None:
-            return f"{what}, none of which has a value"
+            why = f": {self.failures[0]}" if self.failures else ""
+            return f"{what}, no cell: {self.status}{why}"
         return f"{what}, best {self.metric.name} {self.metric.shown(self.ledger.value)}"
 
     def rows(self) -> list[dict[str, Any]]:
@@ -122,3 +134,9 @@ class StudyFound(Shown):
 
     def _shown_rows(self) -> list[dict[str, Any]]:
         return [self._row(trial) for trial in self.best]
+
+
+def _failures(store: Store, ledger: Ledger | None) -> tuple[str, ...]:
+    if ledger is None or not ledger.failed:
+        return ()
+    return tuple(failure_reasons(store, find_study(store, ledger.study)))

@@ -20,6 +20,7 @@ from cellwright.tasks.task import Part
 from cellwright.training.results import EpochRecord, Result, best_of
 
 if TYPE_CHECKING:
+    from cellwright.data import Vocabulary
     from cellwright.models.cell_model import CellModel
 
 
@@ -83,10 +84,25 @@ class TrainedRun(Shown):
 
     @cached_property
     def model(self) -> CellModel[Any]:
-        """The trained model, with the weights of the best epoch: a `torch.nn.Module`."""
+        """The trained model, with the weights of the best epoch: a `torch.nn.Module`.
+
+        The run's folder is enough; its data need not be there.
+        """
         from cellwright.runs.trained import load_trained
 
-        return load_trained(self.path).model.eval()
+        return load_trained(self.path, alone=True).model.eval()
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The words of a language model, in the order of their numbers.
+
+        Raises:
+            UserError: it is no language model.
+        """
+        from cellwright.runs.texts import vocabulary_of
+        from cellwright.runs.trained import load_trained
+
+        return vocabulary_of(load_trained(self.path, alone=True))
 
     @property
     def title(self) -> str:

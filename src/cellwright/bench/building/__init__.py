@@ -6,13 +6,13 @@ is for the workers.
 
 from cellwright.bench.building.build import (
     Building,
-    BuildProgress,
     build,
     collect,
     drawn,
     like,
 )
 from cellwright.bench.building.choosing import baselines, stratified
+from cellwright.bench.building.progress import BuildProgress
 
 __all__ = [
     "BuildProgress",

@@ -7,7 +7,6 @@ goes on from there, with any number of workers, on any executor.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from cellwright.bench.assembling import assemble
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.building.choosing import baselines, stratified
 from cellwright.bench.building.method import Repeated
+from cellwright.bench.building.progress import Counter, Watch
 from cellwright.bench.building.recording import run_of
 from cellwright.bench.errors import BenchError
 from cellwright.bench.runs import CURVES, Architecture
@@ -25,9 +25,18 @@ from cellwright.runs.recipes import Recipe, opened
 from cellwright.spaces import Pool, Space
 from cellwright.tasks.registry import open_task
 from cellwright.trials.executors import Call, Executor
-from cellwright.trials.store import Overview, Store, find_study, has_study, list_trials, read_curves
+from cellwright.trials.store import (
+    Overview,
+    Store,
+    failure_reasons,
+    find_study,
+    has_study,
+    list_trials,
+    read_curves,
+)
+from cellwright.trials.store.errors import DamagedError
+from cellwright.trials.store.trials import FAILED
 from cellwright.trials.study import run_study
-from cellwright.trials.study.events import AttemptFailed, Event, TrialFinished
 from cellwright.trials.task_label import TaskLabel
 
 EVALUATOR = "cellwright.trials.evaluator:train_trial"
@@ -61,30 +70,6 @@ class Building:
     def trials(self) -> int:
         """How many trainings there are in all."""
         return self.cells * self.method().repeats
-
-
-@dataclass(frozen=True)
-class BuildProgress:
-    """How far a build is, after something has happened.
-
-    Args:
-        done: trainings that have ended, also those of earlier calls.
-        total: how many there will be.
-        event: what happened; None at the beginning.
-        name: of the cell that it is about.
-        seed: of the training that it is about.
-        left: about how many seconds there are to go; None before the first training has ended.
-    """
-
-    done: int
-    total: int
-    event: Event | None = None
-    name: str = ""
-    seed: int = 0
-    left: float | None = None
-
-
-Watch = Callable[[BuildProgress], None]
 
 
 def drawn(
@@ -161,7 +146,7 @@ def build(
     """
     total = building.trials
     method = building.method()
-    progress = _Progress(_ended(store, building), total, method, watch)
+    progress = Counter(_ended(store, building), total, method, watch)
     return run_study(
         store,
         building.name,
@@ -178,7 +163,7 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     """The benchmark of a study whose trainings have all ended.
 
     Raises:
-        BenchError: some have not, or the space has too few cells.
+        BenchError: some have not, all have failed, or the space has too few cells.
         StoreError: there is no such study.
     """
     study = find_study(store, building.name)
@@ -193,21 +178,25 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     missing = [t for t in trials if t.number not in records or not records[t.number].ended_at]
     if missing:
         raise BenchError(f"{len(missing):,} of {len(trials):,} trainings have not ended yet")
+    if all(records[trial.number].state == FAILED for trial in trials):
+        raise BenchError(
+            f"all {len(trials):,} trainings failed, so there is no benchmark; once that is put "
+            "right, build it under another name:\n" + "\n".join(failure_reasons(store, study))
+        )
     curves = {name: read_curves(store, study, name=name) for name in CURVES}
     settings = _settings(building)
     rows = []
     for _, group in itertools.groupby(trials, key=lambda trial: trial.number // method.repeats):
         own = list(group)
         cell = own[0].cell
-        runs = [
-            run_of(
-                records[trial.number],
-                {name: found.get(trial.number, ()) for name, found in curves.items()},
-                settings,
-                f"{cell.name or cell.id}/{trial.seed}",
-            )
-            for trial in own
-        ]
+        runs = []
+        for trial in own:
+            its = {name: found.get(trial.number, ()) for name, found in curves.items()}
+            called = f"{cell.name or cell.id}/{trial.seed}"
+            try:
+                runs.append(run_of(records[trial.number], its, settings, called))
+            except BenchError as error:  # what the store has of it does not fit together
+                raise DamagedError(str(error), f"trial {trial.number}", study.name) from None
         rows.append(Architecture(cell.name or cell.id, cell, runs))
     corpus = Path(building.recipe.task.data).name
     label = building.task
@@ -270,31 +259,3 @@ def _ended(store: Store, building: Building) -> int:
         return 0
     records = list_trials(store, find_study(store, building.name))
     return sum(record.ended_at is not None for record in records)
-
-
-class _Progress:
-    """Counts, and says how long it will take from the trainings of this call."""
-
-    def __init__(self, done: int, total: int, method: Repeated, watch: Watch | None) -> None:
-        self._watch = watch
-        self._now = BuildProgress(min(done, total), total)
-        self._method = method
-        self._ended, self._started = 0, time.monotonic()
-        if watch is not None:
-            watch(self._now)
-
-    def see(self, event: Event) -> None:
-        """Take in an event of the study."""
-        over = isinstance(event, TrialFinished) or (
-            isinstance(event, AttemptFailed) and not event.again
-        )
-        done, left = self._now.done, self._now.left
-        if over:
-            done += 1
-            self._ended += 1
-            pace = (time.monotonic() - self._started) / self._ended
-            left = pace * (self._now.total - done)
-        name, seed = self._method.label(event.number)
-        self._now = BuildProgress(done, self._now.total, event, name, seed, left)
-        if self._watch is not None:
-            self._watch(self._now)

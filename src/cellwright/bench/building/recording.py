@@ -11,6 +11,7 @@ import numpy as np
 from cellwright.bench.columns import Floats
 from cellwright.bench.runs import CURVES, Run
 from cellwright.trials.store import TrialRecord
+from cellwright.trials.store.trials import FAILED
 
 Curve = Sequence[float | None]
 
@@ -30,7 +31,7 @@ def run_of(
         label: what to call it.
     """
     train, valid, test, seconds = (_numbers(curves.get(name, ())) for name in CURVES)
-    if trial.status is None:
+    if trial.status is None or trial.state == FAILED:
         status, message = "failed", (trial.error or "unknown").splitlines()[0]
     elif trial.status != "ok":
         status, message = "diverged", trial.status

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -13,15 +12,19 @@ from pathlib import Path
 import numpy as np
 
 from cellwright.base.errors import UserError
+from cellwright.base.files import write_whole
 from cellwright.base.optional import MissingPackageError
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.compare.entries import Entry, check_labels, entry, paper_entries
+from cellwright.bench.compare.folder import TABLE, check_folder, fingerprint, mark_folder
 from cellwright.bench.compare.running import pool_for
 from cellwright.bench.environment import Environment
 from cellwright.bench.errors import BenchError
-from cellwright.bench.file import load, save
+from cellwright.bench.file import load, to_bytes
 from cellwright.bench.pool import embedding
 from cellwright.bench.prefixes import prefixes
+from cellwright.search.blackbox.methods import check_settings, method_kind
+from cellwright.search.blackbox.own.guard import OwnMethodError
 
 PAPER_HOURS = 1000.0
 """The simulated time of a search in the paper."""
@@ -29,8 +32,6 @@ PAPER_HOURS = 1000.0
 SHARE = 0.25
 """A budget may be at most so much of what training all cells takes, unless one is given: with
 more, every method that never trains a cell twice is right in the end."""
-
-_TABLE = "table.bench"
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Table:
     @cached_property
     def digest(self) -> str:
         """A hash of all that decides how a search goes, but for the features."""
-        return _digest(self.benchmark)
+        return fingerprint(self.benchmark)
 
     @cached_property
     def cells(self) -> int:
@@ -116,7 +117,11 @@ def check_tests(benchmark: Benchmark) -> None:
 
 
 def prepare(
-    file: Path, wanted: Sequence[str] | None, folder: Path, *, single_run: bool = True
+    file: Path,
+    wanted: Sequence[str | type | Entry] | None,
+    folder: Path,
+    *,
+    single_run: bool = True,
 ) -> tuple[Table, list[Entry], dict[str, str]]:
     """A table with the features that the methods need, the methods, and those that are left out.
 
@@ -138,6 +143,7 @@ def prepare(
     epochs = full_epochs(benchmark)
     entries = [entry(text, epochs) for text in (wanted or paper_entries(epochs))]
     check_labels(entries)
+    check_folder(folder, benchmark)
     left_out: dict[str, str] = {}
     try:
         path, benchmark = _with_features(file, benchmark, _names(entries), folder)
@@ -151,7 +157,7 @@ def prepare(
     table = Table(path, benchmark, _names(entries), single_run)
     for one in entries:
         try:
-            one.make(pool_for(benchmark, one.features, table.names), 0)
+            _check(one, table)
         except MissingPackageError as error:
             if wanted:
                 raise
@@ -160,6 +166,17 @@ def prepare(
             raise BenchError(f"{one.label}: {error}") from None
     entries = [one for one in entries if one.label not in left_out]
     return replace(table, names=_names(entries)), entries, left_out
+
+
+def _check(one: Entry, table: Table) -> None:
+    """Make a method once, to see that it can be. Of one of the user's own, whose searches have
+    processes of their own, see that it has the settings; what else is wrong with it is told then,
+    and leaves the others alone."""
+    if one.is_own:
+        with contextlib.suppress(OwnMethodError):
+            check_settings(method_kind(one.method), one.settings)
+    else:
+        one.make(pool_for(table.benchmark, one.features, table.names), 0)
 
 
 def _names(entries: Sequence[Entry]) -> tuple[str, ...]:
@@ -174,21 +191,16 @@ def _with_features(
     missing = [name for name in names if name not in benchmark.features]
     if not missing:
         return file, benchmark
-    path = folder / _TABLE
+    path = folder / TABLE
     with contextlib.suppress(UserError):  # there is none, or none that can be read
         kept = load(path)
-        if _digest(kept) == _digest(benchmark) and all(name in kept.features for name in names):
+        has_all = all(name in kept.features for name in names)
+        if has_all and fingerprint(kept) == fingerprint(benchmark):
             return path, kept
     for name in missing:
         match = re.fullmatch(r"graph2vec-([1-9]\d{0,3})", name)
         found = embedding(benchmark, int(match[1])).features if match else benchmark.featured(name)
         benchmark = benchmark.with_features(name, found)
-    folder.mkdir(parents=True, exist_ok=True)
-    return save(benchmark, path), benchmark
-
-
-def _digest(benchmark: Benchmark) -> str:
-    found = hashlib.sha256(" ".join(benchmark.graphs).encode())
-    for column in ("first_run", "first_epoch", "valid", "test", "seconds", "seed", "status"):
-        found.update(np.ascontiguousarray(getattr(benchmark, column)).tobytes())
-    return found.hexdigest()[:16]
+    mark_folder(folder, benchmark)
+    write_whole(path, to_bytes(benchmark))
+    return path, benchmark

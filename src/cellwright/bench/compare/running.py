@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
+from pydantic import TypeAdapter
 
+from cellwright.base.validation import Count, Seconds
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats
 from cellwright.bench.compare.entries import Entry
@@ -36,10 +39,10 @@ class Step:
         test: its test loss.
     """
 
-    seconds: float
-    trials: int
-    architecture: int
-    epoch: int
+    seconds: Seconds
+    trials: Count
+    architecture: Count
+    epoch: Count
     valid: float
     test: float
 
@@ -59,11 +62,11 @@ class Course:
     """
 
     steps: tuple[Step, ...]
-    trials: int
-    cells: int
-    seconds: float
+    trials: Count
+    cells: Count
+    seconds: Seconds
     ended: End
-    real_seconds: float = 0.0
+    real_seconds: Seconds = 0.0
 
     def to_json(self) -> dict[str, Any]:
         """The course as JSON values."""
@@ -71,9 +74,8 @@ class Course:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Course:
-        """The inverse of `to_json`."""
-        steps = tuple(Step(**step) for step in values["steps"])
-        return cls(**{**values, "steps": steps})
+        """The inverse of `to_json`; a `ValueError` if a value is missing or wrong."""
+        return TypeAdapter(cls).validate_json(json.dumps(values), strict=True)
 
 
 def simulate(method: Method, evaluate: Evaluator, seconds: float, idle: int) -> Course:
@@ -119,6 +121,15 @@ def simulate(method: Method, evaluate: Evaluator, seconds: float, idle: int) -> 
             break
     taken = time.perf_counter() - begun
     return Course(tuple(steps), trials, len(cells), spent, ended, taken)
+
+
+def differs(first: Course, second: Course) -> str | None:
+    """Where two courses part, in words; None if they are the same but for the time they took."""
+    for one, other in zip(first.steps, second.steps, strict=False):
+        if one != other:
+            return f"after trial {min(one.trials, other.trials)} their best models differ"
+    same = replace(first, real_seconds=0.0) == replace(second, real_seconds=0.0)
+    return None if same else f"one had {first.trials} trials, the other {second.trials}"
 
 
 def usable(benchmark: Benchmark, names: Sequence[str]) -> Floats | None:

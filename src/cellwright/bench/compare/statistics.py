@@ -48,6 +48,18 @@ def intervals(values: Floats) -> tuple[Floats, Floats, Floats]:
     return mean, mean - half, mean + half
 
 
+def regret_intervals(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """`intervals` of regrets, none of which is below 0.
+
+    Student's interval lies evenly about the mean, and so may reach below 0 where a few seeds have a
+    regret and most have nearly none. Their mean cannot be there: that part of the interval is cut
+    off, and what is left still holds the mean as often as the whole did. (A bootstrap of the seeds
+    would stay above 0 by itself, but with the few seeds that people run it is far too narrow.)
+    """
+    mean, low, high = intervals(values)
+    return mean, np.maximum(low, 0.0), high
+
+
 @dataclass(frozen=True)
 class Pair:
     """Two methods over the same seeds. Differences are those of the first minus the second.

@@ -10,7 +10,7 @@ import numpy as np
 
 from cellwright.bench.columns import Floats
 from cellwright.bench.compare.scheduling import Comparison
-from cellwright.bench.compare.statistics import Pair, intervals, pairs, regrets_at
+from cellwright.bench.compare.statistics import Pair, pairs, regret_intervals, regrets_at
 from cellwright.bench.export import to_csv
 from cellwright.tasks.metric import Metric
 
@@ -99,7 +99,7 @@ def summarize(comparison: Comparison) -> Summary:
 def _line(label: str, comparison: Comparison, rows: Floats) -> Line:
     courses = comparison.courses[label]
     finals = rows[:, -1]
-    mean, low, high = (float(value) for value in intervals(finals))
+    mean, low, high = (float(value) for value in regret_intervals(finals))
     places = [round(part * (POINTS - 1)) for part in PARTS]
     floor = comparison.table.everything[1]
     return Line(
@@ -144,7 +144,7 @@ def curves_csv(summary: Summary) -> str:
     def rows() -> Any:
         for label in summary.labels:
             values = summary.curves[label]
-            columns = (*intervals(values), np.median(values, axis=0))
+            columns = (*regret_intervals(values), np.median(values, axis=0))
             for place, seconds in enumerate(summary.times.tolist()):
                 yield (label, seconds / 3600, *(float(column[place]) for column in columns))
 
@@ -184,5 +184,5 @@ def tests_csv(summary: Summary) -> str:
 
 
 def ended(line: Line) -> str:
-    """Why a method's searches ended, for people."""
+    """Why a method's searches ended, and how many of them."""
     return ", ".join(f"{number} {why}" for why, number in line.ended.items())

@@ -1,15 +1,16 @@
-"""Draws cells: SVG for papers and notebooks, PNG, and text for the terminal.
+"""Draws cells: SVG for pages and notebooks, PDF for papers, PNG, and text for the terminal.
 
-`diagram` says what is shown, `layout` where, `shapes` and `picture` how; `svg` and `png` only
-paint. Reads `cellwright.cell`, and `cellwright.cell.ops` for the operations.
+`diagram` says what is shown, `layout` where, `shapes` and `picture` how; `svg`, `pdf` and `png`
+only paint. Reads `cellwright.cell`, and `cellwright.cell.ops` for the operations.
 """
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
+from cellwright.base.endings import PICTURES, EndingError, format_of
+from cellwright.base.errors import FileError
+from cellwright.base.files import write_whole
 from cellwright.cell.cell import Cell
 from cellwright.cell.errors import CellError
 
@@ -17,46 +18,34 @@ __all__ = ["save"]
 
 
 def save(cell: Cell, path: Path, *, legend: bool = True, fold: bool = True) -> Path:
-    """Draw a cell into an SVG or PNG file, by the ending of `path`, and return the path.
+    """Draw a cell into an SVG, PDF or PNG file, by the ending of `path`, and return the path.
 
     Args:
         cell: what to draw.
-        path: a file name that ends in .svg or .png.
+        path: a file name that ends in .svg, .pdf (which needs matplotlib) or .png.
         legend: whether to explain below the picture what occurs in it.
         fold: whether to draw known motifs (a linear and its activation, a highway) as one
             shape each.
     """
-    # Imported here so that drawing SVG does not load Pillow.
-    ending = path.suffix.lower()
-    if ending == ".svg":
+    # Imported here so that drawing SVG does not load Pillow, nor matplotlib.
+    try:
+        kind = format_of(path, PICTURES, "picture")
+    except EndingError as error:
+        raise CellError(f"cannot draw into {error}") from None
+    if kind == "svg":
         from cellwright.cell.draw import svg
 
         data = svg.render(cell, legend=legend, fold=fold).encode()
-    elif ending == ".png":
+    elif kind == "pdf":
+        from cellwright.cell.draw import pdf
+
+        data = pdf.render(cell, legend=legend, fold=fold)
+    else:
         from cellwright.cell.draw import png
 
         data = png.render(cell, legend=legend, fold=fold)
-    else:
-        raise CellError(f"cannot draw into {path.name!r}: the file name must end in .svg or .png")
-    _write_whole(path, data)
-    return path
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there whole or not at all."""
-    temporary = None
     try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # mkstemp's own mode would hide it from others
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary is not None and os.path.exists(temporary):
-            os.unlink(temporary)
-        reason = error.strerror or str(error)
-        if not path.parent.is_dir():
-            reason = f"there is no folder {str(path.parent)!r}"
-        raise CellError(f"cannot write the drawing to {str(path)!r}: {reason}") from error
+        write_whole(path, data)
+    except FileError as error:
+        raise CellError(str(error)) from None
+    return path

@@ -7,7 +7,7 @@ from xml.sax.saxutils import escape
 
 from cellwright.cell.cell import Cell
 from cellwright.cell.draw.picture import paint
-from cellwright.cell.draw.scene import Path, Point, Scene, Text
+from cellwright.cell.draw.scene import Path, Point, Scene, Text, text_width
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -58,10 +58,14 @@ def _path(path: Path) -> str:
 
 
 def _line_of_text(text: Text) -> str:
-    anchor = ' text-anchor="middle"' if text.centred else ""
+    # Whoever looks may lack the fonts, and others are wider: what stands beside other things is
+    # fitted into the room that it has.
+    room = _number(text_width(text.text, text.size))
+    fitted = f' textLength="{room}" lengthAdjust="spacingAndGlyphs"'
+    place = ' text-anchor="middle"' if text.centred else fitted
     return (
         f'<text x="{_number(text.x)}" y="{_number(text.y)}" font-size="{_number(text.size)}" '
-        f'fill="{text.colour}"{anchor}>{_text(text.text)}</text>'
+        f'fill="{text.colour}"{place}>{_text(text.text)}</text>'
     )
 
 

@@ -11,6 +11,7 @@ import typer
 
 from cellwright.base.errors import UserError, did_you_mean
 from cellwright.cli.bench.options import SYNTHETIC, File
+from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.output import say, stderr
 from cellwright.cli.work_bar import work_bar
@@ -64,8 +65,9 @@ def run(
     ] = 0.1,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides pairs and splits.")] = 0,
     figures: Annotated[
-        bool, typer.Option("--figures/--no-figures", help="Draw SVG and PNG as well as CSV.")
+        bool, typer.Option("--figures/--no-figures", help="Draw SVG and PNG as well as tables.")
     ] = True,
+    pdf: Pdf = None,
 ) -> None:
     """Analyse a benchmark as section 4.1 of the NAS-Bench-NLP paper does.
 
@@ -80,7 +82,9 @@ def run(
     """
     from cellwright.bench import load
     from cellwright.report.analysis.files import write
+    from cellwright.report.paper import paper_width
 
+    width = paper_width(pdf)
     wanted = _kinds(only)
     benchmark = load(file)
     makers = _makers(
@@ -95,7 +99,7 @@ def run(
     for kind in wanted:
         try:
             finding = makers[kind]()
-            files = write(finding, output, ("svg", "png") if figures else ())
+            files = write(finding, output, ("svg", "png") if figures else (), width)
         except UserError as error:
             if only or (done == 0 and kind == wanted[-1]):
                 raise

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cellwright.bench.building import Building
     from cellwright.runs.recipes import Recipe
     from cellwright.trials.store import Store
+    from cellwright.trials.store.patience import StoreBack, StoreLost
 
 EXAMPLES = examples(
     (
@@ -131,6 +132,7 @@ def run(
     from cellwright.runs.recipes import load_recipe
     from cellwright.trials.executors.choosing import check_choice, executor_by_name
     from cellwright.trials.store import open_store
+    from cellwright.trials.store.patience import Patience
     from cellwright.trials.study import StudyStopped
 
     check_choice(executor, workers=workers, threads=threads, address=address)
@@ -153,14 +155,15 @@ def run(
     if store is None and target.exists() and not Path(place).exists():
         raise _taken(target, place)  # before the store is made
     working = executor_by_name(executor, workers=workers, threads=threads, address=address)
-    with working, open_store(place) as opened:
-        _check_free(opened, building, target, place)
-        _print_start(building, place, working.slots)
+    with working, open_store(place) as opened, opened.patient(Patience(told=_say_outage)):
+        _check_free(opened, building, target)
+        _print_start(building, opened.title, working.slots)
         try:
             with shown(building.task.metric) as watch:
                 build(opened, building, working, watch)
-        except StudyStopped:
-            note = f"stopped; what has ended is kept in {place}, and the same command goes on"
+        except StudyStopped as stop:
+            kept = stop.lost or f"what has ended is kept in {opened.title}"
+            note = f"stopped; {kept}, and the same command goes on"
             say(note, "yellow", stderr())
             raise typer.Exit(INTERRUPTED) from None
         benchmark = collect(opened, building, title or target.stem)
@@ -171,6 +174,9 @@ def run(
     line = f"{target}: {count(len(benchmark), 'architecture')}, {count(runs, 'run')}"
     line += f", {diverged:,} of them diverged" + (f", {failed:,} failed" if failed else "")
     say(line)
+    if diverged + failed == runs:
+        note = "no run has a loss: the benchmark has nothing to search or to rank"
+        say(note, "yellow", stderr())
 
 
 def _building(
@@ -202,12 +208,12 @@ def _setting(text: str) -> tuple[str, Any]:
         return key.strip(), value.strip()
 
 
-def _check_free(store: Store, building: Building, target: Path, place: str) -> None:
+def _check_free(store: Store, building: Building, target: Path) -> None:
     """Nobody's file is written over after hours of training."""
     from cellwright.trials.store import has_study
 
     if target.exists() and not has_study(store, building.name):
-        raise _taken(target, place)
+        raise _taken(target, store.title)
 
 
 def _taken(target: Path, place: str) -> UserError:
@@ -227,6 +233,10 @@ def _print_start(building: Building, place: str, slots: int) -> None:
     say(f"{what}: {how}")
     say(f"valid and test are {direction(building.task.metric)}")
     say(f"every training is kept in {place}")
+
+
+def _say_outage(event: StoreLost | StoreBack) -> None:
+    say(event.message, "yellow", stderr())
 
 
 def _tidy(checkpoints: Path) -> None:

@@ -13,7 +13,7 @@ from cellwright.cli.output import stdout
 from cellwright.cli.ticker import ticking
 
 if TYPE_CHECKING:
-    from cellwright.bench.building.build import BuildProgress, Watch
+    from cellwright.bench.building.progress import BuildProgress, Watch
     from cellwright.tasks.metric import Metric
 
 
@@ -49,11 +49,11 @@ def shown(metric: Metric) -> Iterator[Watch]:
 
 def _follow(going: dict[int, tuple[str, float]], now: BuildProgress) -> None:
     """Note which trainings go on, and since when."""
-    from cellwright.trials.study.events import TrialStarted
+    from cellwright.trials.study.events import AttemptFailed, TrialFinished, TrialStarted
 
     if isinstance(now.event, TrialStarted):
         going[now.event.number] = f"{now.name}, seed {now.seed}", time.monotonic()
-    elif now.event is not None:
+    elif isinstance(now.event, TrialFinished | AttemptFailed):
         going.pop(now.event.number, None)
 
 
@@ -70,11 +70,13 @@ def status_line(now: BuildProgress | None, going: dict[int, tuple[str, float]]) 
 
 def described(now: BuildProgress, metric: Metric) -> str:
     """A line for what has just happened; empty where nothing is worth one."""
-    from cellwright.trials.study.events import AttemptFailed, TrialFinished
+    from cellwright.trials.study import AttemptFailed, StoreBack, StoreLost, TrialFinished
 
     event = now.event
     if event is None:
         return f"{now.done:,} of {now.total:,} trainings are there already" if now.done else ""
+    if isinstance(event, StoreLost | StoreBack):
+        return event.message
     what = f"{now.name}, seed {now.seed}"
     if isinstance(event, AttemptFailed):
         reason = event.message.splitlines()[0] if event.message else event.ending

@@ -12,6 +12,7 @@ import typer
 
 from cellwright.cli.bench.options import SYNTHETIC, File
 from cellwright.cli.figures import duration
+from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, say, stderr, stdout
 from cellwright.cli.tables import Column, Listing, name_column
@@ -46,7 +47,7 @@ def run(
             "--method",
             "-m",
             metavar="METHOD",
-            help="A method. May be given again. Default: all of the paper.",
+            help="A method, or FILE.py:CLASS. May be given again. Default: all of the paper.",
         ),
     ] = None,
     seeds: Annotated[
@@ -60,8 +61,14 @@ def run(
         typer.Option(metavar="H", help="Simulated time of a search. Default: see above."),
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the files go.")
-    ] = Path("comparison"),
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FOLDER",
+            help="Where the files go. Default: bench-comparison/NAME, by the name of FILE.",
+        ),
+    ] = None,
     workers: Annotated[
         int | None,
         typer.Option("--workers", "-w", metavar="N", min=1, help="Processes. Default: all cores."),
@@ -77,6 +84,7 @@ def run(
     pictures: Annotated[
         bool, typer.Option("--figures/--no-figures", help="Draw pictures, for the report as well.")
     ] = True,
+    pdf: Pdf = None,
 ) -> None:
     """Compare search methods on a benchmark, in simulated time.
 
@@ -85,31 +93,40 @@ def run(
     model by validation so far, minus the lowest of the table. The report
     has regret against time with 95% intervals (Figure 10), final regrets (Figure
     12), a table, and tests between methods, paired over seeds; CSV files have
-    the same.
+    the same, and summary.tex and summary.md the table for a paper.
 
     Methods of the paper: rs-10e, rs-50e, hyperband, bo-10d, bo-50d, ae, tpe,
-    smac. Any other by its name. Settings follow: NAME:SETTING=VALUE,…;
-    features=50 chooses graph2vec's dimensions, label=… what it is called.
+    smac. Any other by its name, and a class of your own with ask() and tell() by
+    its file or module: mine.py:Mine, module:Mine (docs/your-own-method.md). Its
+    code runs, each search in a process of its own. Settings follow:
+    NAME:SETTING=VALUE,…; features=50 chooses graph2vec's dimensions, features=none
+    none, label=… what it is called.
 
     Without --hours a search has 1,000 hours, as in the paper, but at most a
     quarter of what training all cells of the table takes.
 
     Finished searches are kept in the folder: the same command goes on after
-    Ctrl-C, and more seeds or methods only run what is new.
+    Ctrl-C, and more seeds or methods only run what is new. A folder is for one
+    table; one that has something else is refused.
     """
+    from cellwright.bench.compare.folder import EARLIER, default_folder
     from cellwright.bench.compare.summary import summarize
     from cellwright.report.methods.page import write_report
+    from cellwright.report.paper import paper_width
 
     if hours is not None and not (math.isfinite(hours) and hours > 0):
         raise typer.BadParameter(f"--hours must be more than 0, not {hours:g}")
-    if pictures:
+    width = paper_width(pdf)
+    if pictures or width is not None:
         from cellwright.report.drawing import matplotlib
 
         matplotlib()  # says that it is missing before minutes of work, not after
-    comparison = _compare(file, method, seeds, hours, output, workers, all_runs, idle)
+    folder = default_folder(file) if output is None else output
+    earlier = EARLIER if output is None else None
+    comparison = _compare(file, method, seeds, hours, folder, earlier, workers, all_runs, idle)
     summary = summarize(comparison)
     command = shlex.join(["cellwright", *sys.argv[1:]])
-    files = write_report(comparison, summary, output, command=command, pictures=pictures)
+    files = write_report(comparison, summary, folder, command=command, pictures=pictures, pdf=width)
     _print(summary, comparison, files)
     if comparison.failed:
         raise typer.Exit(1)
@@ -121,6 +138,7 @@ def _compare(
     seeds: int,
     hours: float | None,
     output: Path,
+    earlier: Path | None,
     workers: int | None,
     all_runs: bool,
     idle: int,
@@ -149,7 +167,7 @@ def _compare(
 
             found = compare(
                 table, entries, range(seeds), budget * 3600, output,
-                idle=idle, workers=workers or cores(), watch=watch,
+                idle=idle, workers=workers or cores(), earlier=earlier, watch=watch,
             )  # fmt: skip
     except KeyboardInterrupt:
         note = f"{done} of {seeds * len(entries)} searches are kept; the same command goes on"
@@ -176,7 +194,7 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
         Column("best found", 3, right=True),
         Column("hours", 4, right=True),
         Column("trials", 5, right=True),
-        Column("real", 6, right=True),
+        Column("real time", 6, right=True),
     )
     for line in summary.lines:
         interval = f"{line.low:.4f} to {line.high:.4f}" if math.isfinite(line.low) else "–"
@@ -186,5 +204,10 @@ def _print(summary: Summary, comparison: Comparison, files: list[Path]) -> None:
             duration(line.real_seconds),
         )  # fmt: skip
     console.print(table)
+    say(
+        "best found: seeds that end with the best of the table; hours are simulated; "
+        "real time, hours and trials are of one search, in the mean",
+        "dim",
+    )
     names = ", ".join(file.name for file in files[1:])
     say(f"{files[0]}, with {names}", "dim")

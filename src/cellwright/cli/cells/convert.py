@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 
+from cellwright.base.files import write_named
 from cellwright.cell import Cell, CellError
 from cellwright.cli import sources
 from cellwright.cli.cells.options import Cells, From, Simplify, known_format
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit, write_whole
+from cellwright.cli.output import emit, encoded
 
 EXAMPLES = examples(
     ("a DARTS genotype", "cellwright cells convert darts-v1 --to darts"),
@@ -63,7 +64,7 @@ def run(
     if output is None or str(output) == "-":
         emit(text)
     else:
-        write_whole(output, text)
+        write_named(output, encoded(text))
 
 
 def joined(

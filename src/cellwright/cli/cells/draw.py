@@ -11,12 +11,14 @@ import typer
 from cellwright.base.names import file_stem
 from cellwright.cli import sources
 from cellwright.cli.cells.options import Cells, From, Simplify, known_format
+from cellwright.cli.files import check_picture
 from cellwright.cli.help import examples
 from cellwright.cli.output import stdout
 
 EXAMPLES = examples(
     ("into gru.svg", "cellwright cells draw gru"),
     ("a PNG, by the ending of the file name", "cellwright cells draw darts-v1 -o darts.png"),
+    ("a PDF for a paper", "cellwright cells draw gru -o gru.pdf"),
     ("several cells into a folder", "cellwright cells draw lstm gru enas -o pictures/"),
     ("a cell from standard input", "cellwright cells show rnn --json | cellwright cells draw -"),
 )
@@ -26,6 +28,7 @@ class Picture(str, Enum):
     """The kinds of picture."""
 
     SVG = "svg"
+    PDF = "pdf"
     PNG = "png"
 
 
@@ -44,7 +47,10 @@ def run(
     legend: Annotated[bool, typer.Option(help="Draw the legend.")] = True,
     from_: From = None,
 ) -> None:
-    """Draw cells into SVG or PNG files, and print the files' names."""
+    """Draw cells into SVG, PDF or PNG files, and print the files' names.
+
+    PDF, for papers, needs matplotlib: pip install 'cellwright\\[plots]'.
+    """
     loaded = sources.load(cells, known_format(from_))
     for entry, path in _targets(loaded, output, format):
         cell = entry.cell.simplified() if simplify else entry.cell
@@ -78,9 +84,7 @@ def _only(loaded: list[sources.Loaded]) -> sources.Loaded:
 
 
 def _picture(path: Path, format: Picture | None) -> Path:
-    kinds = [f".{kind.value}" for kind in Picture]
-    if path.suffix.lower() not in kinds:
-        raise typer.BadParameter(f"{path}: a picture's name ends in {' or '.join(kinds)}")
+    check_picture(path)
     if format is not None and path.suffix.lower() != f".{format.value}":
         raise typer.BadParameter(f"--format {format.value} does not fit the file name {path}")
     return path

@@ -1,23 +1,25 @@
-"""`cellwright data …`: which corpora are there, and how to get them. One command, one file."""
+"""`cellwright data …`: which corpora are there, how to get or make one. One command, one file."""
 
 from __future__ import annotations
 
 import typer
 
-from cellwright.cli.data import getting, listing
+from cellwright.cli.data import getting, listing, making
 from cellwright.cli.help import Command, Group, examples
 
 app = typer.Typer(
     cls=Group,
-    help="See which text corpora are there, and get them.",
+    help="See which text corpora are there, get them, or make one of your own texts.",
     epilog=examples(
         ("the corpora that have a name", "cellwright data list"),
         ("one that is on every machine", "cellwright data get builtin"),
         ("as text, and any folder with such text", "cellwright data get builtin --to corpora"),
         ("", "cellwright data list corpora/builtin"),
+        ("a corpus of your own texts", "cellwright data make corpora -o mine --tokens spaces"),
     ),
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
 app.command("list", cls=Command, epilog=listing.EXAMPLES)(listing.run)
 app.command("get", cls=Command, epilog=getting.EXAMPLES)(getting.run)
+app.command("make", cls=Command, epilog=making.EXAMPLES)(making.run)

@@ -47,7 +47,8 @@ def run(
     is never downloaded: give Mikolov's simple-examples.tgz, or a folder with
     ptb.train.txt, ptb.valid.txt and ptb.test.txt, with --from.
 
-    A folder of your own with train, valid and test text needs no getting.
+    A folder of your own with train, valid and test text needs no getting, and
+    'cellwright data make' makes one of other texts.
     """
     from cellwright.cli.data.progress import bar
     from cellwright.data import KNOWN, get, load

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
+from cellwright.cli.files import PaperSize, PictureFile, check_picture
 from cellwright.cli.help import examples
 from cellwright.cli.output import say, stderr, stdout
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
@@ -16,6 +17,7 @@ EXAMPLES = examples(
     TRAIN,
     ("into curves.svg", "cellwright runs plot gru"),
     ("against time, as PNG", "cellwright runs plot gru --against time -o gru.png"),
+    ("a PDF for a column of a paper", "cellwright runs plot gru -o gru.pdf --size column"),
     SECOND,
     ("both in one picture", "cellwright runs plot gru rnn -o both.svg"),
 )
@@ -30,13 +32,12 @@ class Against(str, Enum):
 
 def run(
     names: Annotated[list[str], typer.Argument(metavar="RUN", help=RUN_HELP)],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="An SVG or PNG file.")
-    ] = Path("curves.svg"),
+    output: PictureFile = Path("curves.svg"),
     against: Annotated[
         Against, typer.Option(help="Epochs, or the time that training took.")
     ] = Against.EPOCH,
     title: Annotated[str, typer.Option(metavar="TEXT", help="Above the picture.")] = "",
+    size: PaperSize = None,
     runs: Runs = Path("runs"),
 ) -> None:
     """Draw the metric of runs on validation and training data; print the file's name.
@@ -47,13 +48,13 @@ def run(
     different metrics need a picture each. Needs matplotlib: pip install
     'cellwright\\[plots]'.
     """
-    from cellwright.report.drawing import KINDS
+    from cellwright.report.paper import paper_width
     from cellwright.report.run_plots import Curve, draw_curves
     from cellwright.runs.curves import curve_of
     from cellwright.runs.folder import RunFolder
 
-    if output.suffix.lower().removeprefix(".") not in KINDS:
-        raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")
+    check_picture(output)
+    width = paper_width(size)
     folders = [RunFolder.open(name, runs) for name in names]
     short = [folder.path.absolute().name for folder in folders]
     labels = short if len(set(short)) == len(short) else [str(f.path) for f in folders]
@@ -61,7 +62,8 @@ def run(
         Curve(label, curve_of(folder), folder.info.metric)
         for label, folder in zip(labels, folders, strict=True)
     ]
-    draw_curves(curves, output, against="time" if against is Against.TIME else "epoch", title=title)
+    over: Literal["time", "epoch"] = "time" if against is Against.TIME else "epoch"
+    draw_curves(curves, output, against=over, title=title, width=width)
     for curve in curves:
         if not curve.records:
             note = f"{curve.label}: left out, since no epoch has ended yet"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cellwright.cli.figures import direction, duration, jsonable, memory, metric_document
+from cellwright.cli.files import TableFile, check_table
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit_json, printable, stdout
 from cellwright.cli.runs.options import RUN_HELP, TRAIN, Json, Runs, command, evaluate_command
@@ -25,6 +26,7 @@ EXAMPLES = examples(
     TRAIN,
     ("its settings, curve and result", "cellwright runs show gru"),
     ("the same by its folder, for programs", "cellwright runs show runs/gru --json"),
+    ("its curve as a table for a paper", "cellwright runs show gru -o curve.tex"),
     ("its recipe, to use again", "cat runs/gru/recipe.toml"),
 )
 
@@ -38,13 +40,14 @@ BAR = 24
 def run(
     run: Annotated[str, typer.Argument(metavar="RUN", help=RUN_HELP)],
     runs: Runs = Path("runs"),
+    output: TableFile = None,
     as_json: Json = False,
 ) -> None:
     """Show a run: cell, data, settings, its curve, and how to go on.
 
     The curve is a table with a bar for the metric on validation data, on a
     logarithmic scale for one that grows. Of a long curve some epochs are shown,
-    the best and the last among them.
+    the best and the last among them. Into a file goes the whole curve.
 
     In JSON, curve and result have losses, of which the lower is better; value
     and test_value are what those of the best epoch are shown as.
@@ -52,10 +55,19 @@ def run(
     from cellwright.runs.curves import curve_of
     from cellwright.runs.folder import RunFolder
 
+    if output is not None:
+        check_table(output)
     folder = RunFolder.open(run, runs)
     curve, result = curve_of(folder), folder.result()
     if as_json:
         emit_json(jsonable(_document(folder, curve, result)))
+        return
+    if output is not None:
+        from cellwright.report.run_tables import curve_table
+        from cellwright.report.tables import write_table
+
+        write_table(curve_table(folder.path.name, curve, folder.info.metric), output)
+        stdout().print(printable(str(output)), soft_wrap=True)
         return
     console = stdout()
     print_facts(_facts(folder, curve, result))
@@ -88,6 +100,7 @@ def _document(
 def _facts(
     folder: RunFolder, curve: Sequence[EpochRecord], result: Result | None
 ) -> list[tuple[str, str]]:
+    from cellwright.tasks.registry import is_built_in
     from cellwright.training.results import best_of
 
     info = folder.info
@@ -99,6 +112,7 @@ def _facts(
         ("run", Whole(folder.path)),
         ("state", f"{state}, {len(curve):,} of {info.recipe.training.epochs:,} epochs"),
         ("cell", f"{info.cell.name or 'without a name'}, id {info.cell.id}"),
+        *([] if is_built_in(info.recipe.task.kind) else [("task", info.recipe.task.kind)]),
         ("data", first),
         *(("", line) for line in counts),
         ("recipe", f"{info.recipe.name}: {info.recipe.description}".rstrip(": ")),

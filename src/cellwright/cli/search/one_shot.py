@@ -59,6 +59,8 @@ def _print_stop(line: str, go_on: str) -> None:
 
 
 def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
+    from cellwright.search.one_shot.searching import all_diverged
+
     console, chosen, metric = stdout(), candidates[0], folder.info.metric
     if len(candidates) > 1:
         console.print()
@@ -81,6 +83,10 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
         ("cell", Whole(f"{folder.path / 'found.json'} ({chosen.cell_id})")),
         ("picture", Whole(folder.path / "found.svg")),
     ]
+    if figures["status"] != "ok":
+        half = folder.info.recipe.search.learning_rate / 2
+        again = f"the same with smaller steps: --set search.learning_rate={half:g}"
+        facts.insert(1, ("try", again))
     seed = folder.path / f"seed-{chosen.seed}"
     drawn = ("progress.svg", "evolution.svg", "evolution.gif")
     made = [name for name in drawn if (seed / name).exists()]
@@ -92,6 +98,10 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     facts += [("next", Whole(train)), ("", Whole(f"cellwright cells show {cell}"))]
     console.print()
     print_facts(facts)
+    if all_diverged(candidates):
+        who = "the search" if len(candidates) == 1 else "every seed"
+        note = f"{who} diverged: the cell is where it stood, not one that it found"
+        say(note, "yellow", stderr())
 
 
 def _candidates(candidates: list[Candidate], metric: Metric) -> Listing:

@@ -10,7 +10,8 @@ import typer
 
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.output import count, say, stderr, stdout
-from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+from cellwright.cli.store_option import password_note, with_store
+from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
 from cellwright.cli.tables import Whole, print_facts
 
 if TYPE_CHECKING:
@@ -27,29 +28,37 @@ def run(store: str | None, **arguments: Any) -> None:
     watcher = Shown()
     try:
         found = search(store=store, **arguments, watcher=watcher)
-    except StudyStopped:
+    except StudyStopped as stop:
         assert watcher.study is not None
-        _print_stop(watcher.study[0], store)
+        _print_stop(watcher.study[0], store, stop.lost)
         raise typer.Exit(INTERRUPTED) from None
     assert isinstance(found, StudyFound)
     _print_found(found, store)
+    _refuse_failure(found, arguments["baseline"])
 
 
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _print_stop(prepared: Prepared, place: str | None) -> None:
+def _print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
+    line = f"stopped; {lost or _kept(prepared.name, place)}"
+    say(line, "yellow", stderr())
+    again = "go on: the same command again" + (", once the store is back" if lost else "")
+    say(again, "", stderr())
+    show = _command("studies show", prepared.name, place)
+    say(f"so far: {show}", "", stderr())
+    note = password_note(place)
+    if note is not None:
+        say(note, "dim", stderr())
+
+
+def _kept(name: str, place: str | None) -> str:
     from cellwright.api.searching import STORE
-    from cellwright.trials.store import find_study, has_study, open_store, overview
+    from cellwright.trials.store import find_study, open_store, overview
 
     with open_store(STORE if place is None else place) as store:
-        ended, title = 0, store.title
-        if has_study(store, prepared.name):
-            ended = overview(store, find_study(store, prepared.name)).ended
-    line = f"stopped; what has ended ({count(ended, 'trial')}) is kept in {title}"
-    say(line, "yellow", stderr())
-    say("go on: the same command again", "", stderr())
-    say(f"so far: {_command('studies show', prepared.name, place)}", "", stderr())
+        ended = overview(store, find_study(store, name)).ended
+        return f"what has ended ({count(ended, 'trial')}) is kept in {store.title}"
 
 
 def _print_found(found: StudyFound, place: str | None) -> None:
@@ -58,7 +67,7 @@ def _print_found(found: StudyFound, place: str | None) -> None:
     console, ledger, random, metric = stdout(), found.ledger, found.random, found.metric
     console.print()
     if ledger.best is None:
-        console.print(f"none of {count(ledger.trials, 'trial')} has a value", style="yellow")
+        console.print(no_value_line(ledger), style="yellow")
     else:
         console.print(best_table(found.best, metric))
     console.print()
@@ -71,21 +80,43 @@ def _print_found(found: StudyFound, place: str | None) -> None:
     print_facts((name, Whole(text)) for name, text in _next(found, place))
 
 
+def _refuse_failure(found: StudyFound, baseline: bool) -> None:
+    """Say so if a search came to nothing because whatever it tried failed."""
+    from cellwright.trials.study import StudyError
+
+    for which, reasons in ((found.ledger, found.failures), (found.random, found.random_failures)):
+        own = which is found.ledger
+        if which is None or not which.trials or which.failed < which.trials:
+            continue
+        if own or baseline:
+            trials = "the only trial" if which.trials == 1 else f"all {which.trials:,} trials"
+            raise StudyError(
+                f"{trials} of study {which.study!r} failed; once that is put right, search again "
+                "under another --name:\n" + "\n".join(reasons)
+            )
+
+
 def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:
     """What was written, and what can be done with it."""
     show = _command("studies show", found.name, place)
     best, folder, recipe = found.ledger.best, found.folder, found.recipe
     if best is None or folder is None:
-        yield "next", show
+        yield from _show(show, place, "next")
         return
     yield "cell", f"{folder / 'best.json'} ({best.cell_id})"
     yield "picture", str(folder / "best.svg")
     cell, data = shlex.quote(str(folder / "best.json")), shlex.quote(recipe.task.data)
     yield "next", f"cellwright train {cell} --data {data} --recipe {shlex.quote(recipe.training)}"
     yield "", _command("studies plot", found.name, place)
-    yield "", show
+    yield from _show(show, place, "")
+
+
+def _show(command: str, place: str | None, title: str) -> Iterator[tuple[str, str]]:
+    yield title, command
+    note = password_note(place)
+    if note is not None:
+        yield "", f"({note})"
 
 
 def _command(words: str, name: str, place: str | None) -> str:
-    behind = "" if place is None else f" --store {shlex.quote(place)}"
-    return f"cellwright {words} {shlex.quote(name)}{behind}"
+    return with_store(f"cellwright {words} {shlex.quote(name)}", place)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from cellwright.tasks.metric import Metric
     from cellwright.trials.store import Overview, TrialRecord
     from cellwright.trials.study import AttemptFailed, Event, TrialFinished
+    from cellwright.trials.study.events import OfTrial
 
     Look = Callable[[], tuple[Overview, list[TrialRecord]]]
 
@@ -52,35 +53,42 @@ class Pace:
 
     def _look(self) -> None:
         begun = self._now()
-        found, self.best = self._ask()
-        self.ended, self.statuses = found.ended, dict(found.statuses)
-        self.failed = found.states["failed"]
+        found, best = self._ask()  # without the lock: it may take long, and say that it does
         took = self._now() - begun
-        self._due = self._now() + max(LOOK_SECONDS, _SLOW * took)
+        with self._lock:
+            self.best = best
+            self.ended, self.statuses = found.ended, dict(found.statuses)
+            self.failed = found.states["failed"]
+            self._due = self._now() + max(LOOK_SECONDS, _SLOW * took)
 
-    def add(self, event: Event) -> None:
-        """Take in an event of this driver."""
+    def add(self, event: OfTrial) -> None:
+        """Take in what happened to a trial of this driver."""
+        with self._lock:
+            due = self._count(event)
+        if due:
+            self._look()
+
+    def _count(self, event: OfTrial) -> bool:
+        """Count a trial in; whether it is time to look instead."""
         from cellwright.trials.study import TrialFinished, TrialStarted
 
-        with self._lock:
-            if isinstance(event, TrialStarted):
-                self.running[event.number] = self._now()
-                return
-            self.running.pop(event.number, None)
-            ended = isinstance(event, TrialFinished) or not event.again
-            if not ended:
-                return
-            self._here += 1
-            better = isinstance(event, TrialFinished) and self._is_better(event)
-            if better or self._now() >= self._due:
-                self._look()
-                return
-            self.ended += 1
-            if isinstance(event, TrialFinished):
-                status = str(event.outcome["status"])
-                self.statuses[status] = self.statuses.get(status, 0) + 1
-            else:
-                self.failed += 1
+        if isinstance(event, TrialStarted):
+            self.running[event.number] = self._now()
+            return False
+        self.running.pop(event.number, None)
+        if not isinstance(event, TrialFinished) and event.again:
+            return False
+        self._here += 1
+        better = isinstance(event, TrialFinished) and self._is_better(event)
+        if better or self._now() >= self._due:
+            return True
+        self.ended += 1
+        if isinstance(event, TrialFinished):
+            status = str(event.outcome["status"])
+            self.statuses[status] = self.statuses.get(status, 0) + 1
+        else:
+            self.failed += 1
+        return False
 
     def _is_better(self, event: TrialFinished) -> bool:
         """Whether the trial belongs into the table."""
@@ -121,7 +129,7 @@ def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event],
     """Show a study on standard output; what is yielded takes its events."""
     from rich.live import Live
 
-    from cellwright.trials.study import AttemptFailed, TrialFinished
+    from cellwright.trials.study import AttemptFailed, StoreBack, StoreLost, TrialFinished
 
     console = stdout()
     pace = Pace(look, target)
@@ -143,6 +151,10 @@ def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event],
     ):
 
         def watch(event: Event) -> None:
+            # Comes from within `pace.add` too, which asks the store.
+            if isinstance(event, StoreLost | StoreBack):
+                ticker.print(event.message, "yellow")
+                return
             pace.add(event)
             if isinstance(event, AttemptFailed):
                 ticker.print(failure_line(event), "yellow")

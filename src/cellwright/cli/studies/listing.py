@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from cellwright.cli.figures import arrow, duration, jsonable, metric_document
 from cellwright.cli.help import examples
-from cellwright.cli.output import emit_json, printable, stdout
+from cellwright.cli.output import emit_json, printable, stderr, stdout
 from cellwright.cli.studies.options import SEARCH, Json, Place
 from cellwright.cli.studies.tables import value_of
 from cellwright.cli.tables import Column, Listing, name_column
@@ -34,12 +34,19 @@ def run(store: Place = "studies.db", as_json: Json = False) -> None:
     """
     from cellwright.trials.store import open_store, overviews
 
-    with open_store(store, create=False) as opened:
-        found = overviews(opened)
+    with open_store(store, only_read=True) as opened:
+        damaged: list[str] = []
+        found = overviews(opened, damaged)
         title = opened.title
     if as_json:
         emit_json(jsonable([_row(each) for each in found]))
-        return
+    else:
+        _print(found, title)
+    for why in damaged:
+        stderr().print(printable(f"left out: {why}"), style="yellow", soft_wrap=True)
+
+
+def _print(found: list[Overview], title: str) -> None:
     if not found:
         stdout().print(printable(f"no studies in {title}"), style="dim", soft_wrap=True)
         return
@@ -82,15 +89,6 @@ def _row(each: Overview) -> dict[str, Any]:
         "best": best,
         "shown": None if best is None else metric.value(best),
         "seconds": each.seconds,
-        "state": state_of(each),
+        "state": each.state,
         "created": each.study.created_at,
     }
-
-
-def state_of(each: Overview) -> str:
-    """Whether somebody works on a study, or it is complete, or waits to be gone on with."""
-    if each.drivers:
-        return "running"
-    target = each.study.target
-    enough = each.exhausted or (target is not None and each.ended >= target)
-    return "complete" if enough and each.ended == each.trials else "open"

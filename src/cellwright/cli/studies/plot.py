@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from cellwright.cli.files import PaperSize, PictureFile, check_picture
 from cellwright.cli.help import examples
 from cellwright.cli.output import stdout
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Place
@@ -18,16 +19,16 @@ EXAMPLES = examples(
         "cellwright studies plot first",
     ),
     ("as PNG, with a title", "cellwright studies plot first -o first.png --title Evolution"),
+    ("a PDF for a page of a paper", "cellwright studies plot first -o first.pdf --size page"),
     ("any studies side by side", "cellwright studies plot first first-random -o both.svg"),
 )
 
 
 def run(
     names: Annotated[list[str], typer.Argument(metavar="STUDY", help=STUDY_HELP)],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="An SVG or PNG file.")
-    ] = Path("studies.svg"),
+    output: PictureFile = Path("studies.svg"),
     title: Annotated[str, typer.Option(metavar="TEXT", help="Above the picture.")] = "",
+    size: PaperSize = None,
     store: Place = "studies.db",
 ) -> None:
     """Draw the best value against trials and against time; print the file's name.
@@ -38,19 +39,19 @@ def run(
     metrics need a picture each. Needs matplotlib: pip install
     'cellwright\\[plots]'.
     """
-    from cellwright.report.drawing import KINDS
+    from cellwright.report.paper import paper_width
     from cellwright.report.study_plots import draw_studies, read_series
     from cellwright.search.studies.baseline import SUFFIX
     from cellwright.trials.store import find_study, has_study, open_store
 
-    if output.suffix.lower().removeprefix(".") not in KINDS:
-        raise typer.BadParameter(f"{output}: a picture's name ends in .svg or .png")
-    with open_store(store, create=False) as opened:
+    check_picture(output)
+    width = paper_width(size)
+    with open_store(store, only_read=True) as opened:
         wanted = list(dict.fromkeys(names))
         for name in names:
             if name + SUFFIX not in wanted and has_study(opened, name + SUFFIX):
                 wanted.insert(wanted.index(name) + 1, name + SUFFIX)
         studies = [find_study(opened, name) for name in wanted]
         series = [read_series(opened, study, study.name) for study in studies]
-    draw_studies(series, output, title=title)
+    draw_studies(series, output, title=title, width=width)
     stdout().print(str(output), soft_wrap=True)

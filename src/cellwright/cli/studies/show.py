@@ -12,9 +12,9 @@ import typer
 from cellwright.cli.figures import duration, jsonable, metric_document
 from cellwright.cli.help import examples
 from cellwright.cli.output import count, emit, emit_json, printable, say, stdout
-from cellwright.cli.studies.listing import state_of
+from cellwright.cli.store_option import password_note, with_store
 from cellwright.cli.studies.options import SEARCH, STUDY_HELP, Json, Place
-from cellwright.cli.studies.tables import best_table, ledger_table, verdict_lines
+from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
 from cellwright.cli.tables import print_facts
 
 if TYPE_CHECKING:
@@ -53,35 +53,41 @@ def run(
     from cellwright.trials.store import (
         StoreError,
         best_trials,
+        cell_of,
+        failure_reasons,
         find_study,
         open_store,
-        read_cell,
     )
     from cellwright.trials.store.ledger import overview_and_ledger
 
-    with open_store(store, create=False) as opened:
+    with open_store(store, only_read=True) as opened:
         study = find_study(opened, name)
         found = best_trials(opened, study, best)
         if cell:
             if not found:
                 raise StoreError(f"no trial of study {name!r} has a value yet")
-            emit(read_cell(opened, found[0].cell_id).to_json() + "\n")
+            emit(cell_of(opened, study, found[0]).to_json() + "\n")
             return
         stands, ledger = overview_and_ledger(opened, study)
         random = read_baseline(opened, name)
+        reasons = failure_reasons(opened, study) if ledger.failed else []
     if as_json:
-        emit_json(jsonable(_document(stands, found, ledger, random)))
+        emit_json(jsonable(_document(stands, found, ledger, random, reasons)))
         return
-    _print(stands, found, ledger, random)
+    _print(stands, found, ledger, random, store, reasons)
 
 
 def _document(
-    stands: Overview, best: list[TrialRecord], ledger: Ledger, random: Ledger | None
+    stands: Overview,
+    best: list[TrialRecord],
+    ledger: Ledger,
+    random: Ledger | None,
+    reasons: list[str],
 ) -> dict[str, Any]:
     study, metric = stands.study, stands.study.metric
     return {
         "name": study.name,
-        "state": state_of(stands),
+        "state": stands.state,
         "target": study.target,
         "window": study.window,
         "search": study.search,
@@ -95,6 +101,7 @@ def _document(
         ],
         "ledger": ledger.to_json(),
         "random": None if random is None else random.to_json(),
+        "failures": reasons,
     }
 
 
@@ -103,6 +110,8 @@ def _print(
     best: list[TrialRecord],
     ledger: Ledger,
     random: Ledger | None,
+    place: str,
+    reasons: list[str],
 ) -> None:
     from cellwright.search.studies.baseline import compare
 
@@ -112,7 +121,9 @@ def _print(
     if best:
         console.print(best_table(best, metric))
     else:
-        console.print("no trial has a value yet", style="dim")
+        console.print(no_value_line(ledger), style="dim")
+    for line in reasons:
+        console.print(printable(f"failed: {line}"), style="yellow", soft_wrap=True)
     console.print()
     console.print(ledger_table(ledger, random, metric))
     if random is not None:
@@ -121,8 +132,12 @@ def _print(
             say(line)
     console.print()
     quoted = shlex.quote(stands.study.name)
-    console.print(printable(f"plot:   cellwright studies plot {quoted}"), soft_wrap=True)
-    console.print(printable(f"export: cellwright studies export {quoted}"), soft_wrap=True)
+    for what in ("plot", "export"):
+        command = with_store(f"cellwright studies {what} {quoted}", place)
+        say(f"{what + ':':<7} {command}")
+    note = password_note(place)
+    if note is not None:
+        say(note, "dim")
 
 
 def _facts(stands: Overview) -> list[tuple[str, str]]:
@@ -135,16 +150,19 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
     settings.pop("initial", None)
     facts = [
         ("study", study.name),
-        ("state", ", ".join([state_of(stands), ended, *open_trials])),
+        ("state", ", ".join([stands.state, ended, *open_trials])),
         ("space", f"{space.get('name', '?')}: {_settings(space.get('settings', {}))}"),
         ("method", f"{study.search.get('method', '?')}: {_settings(settings)}"),
     ]
+    code = study.search.get("source")
+    if isinstance(code, dict) and code.get("file"):
+        facts.append(("its code", f"{code['file']}, sha256 {str(code.get('sha256'))[:12]}…"))
     arguments = study.evaluation.get("arguments", {})
     recipe = arguments.get("recipe")
     if isinstance(recipe, dict):
         facts.append(("data", _data(recipe, arguments.get("most"), study.metric.items)))
-        facts.append(("model", _settings(recipe.get("model", {}))))
-        facts.append(("training", _settings(recipe.get("training", {}), leave_out=("epochs",))))
+        facts.append(("model", _settings(_table(recipe, "model"))))
+        facts.append(("training", _settings(_table(recipe, "training"), leave_out=("epochs",))))
     begun = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(study.created_at))
     facts.append(("begun", begun))
     if stands.drivers:
@@ -158,9 +176,15 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
 
 
 def _data(recipe: dict[str, Any], most: dict[str, int] | None, items: str) -> str:
-    task = recipe.get("task", {})
-    parts = [f"the first {number:,} {items} of {part}" for part, number in (most or {}).items()]
-    return ", ".join([str(task.get("data", "?")), *parts])
+    limits = most if isinstance(most, dict) else {}
+    parts = [f"the first {number:,} {items} of {part}" for part, number in limits.items()]
+    return ", ".join([str(_table(recipe, "task").get("data", "?")), *parts])
+
+
+def _table(recipe: dict[str, Any], name: str) -> dict[str, Any]:
+    """A table of a recipe; what another evaluator calls so need not be one."""
+    found = recipe.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 def _settings(settings: dict[str, Any], leave_out: tuple[str, ...] = ()) -> str:

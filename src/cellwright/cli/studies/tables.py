@@ -47,10 +47,25 @@ def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Listing:
     return table
 
 
+def no_value_line(ledger: Ledger) -> str:
+    """Why a study has no best trial."""
+    if not ledger.trials:
+        return "no trial has a value yet"
+    if ledger.failed == ledger.trials:
+        return f"no cell was found: {_all(ledger.trials)} failed"
+    if ledger.diverged == ledger.trials:
+        return f"no cell was found: {_all(ledger.trials)} diverged"
+    return f"no cell was found: {ledger.diverged:,} diverged, {ledger.failed:,} failed"
+
+
+def _all(trials: int) -> str:
+    return "the only trial" if trials == 1 else f"all {trials:,} trials"
+
+
 def ledger_table(study: Ledger, random: Ledger | None, metric: Metric) -> Listing:
     """What a study has cost and found, with the random search beside it."""
     both = [study] if random is None else [study, random]
-    names = [each.method if each is study else "random beside it" for each in both]
+    names = [each.method if each is study else "random search" for each in both]
     table = Listing(Column("", style="dim"), *(Column(name, short="fold") for name in names))
     for name, figures in _ledger_rows(metric):
         table.add(name, *(figures(each) for each in both))
@@ -68,13 +83,13 @@ def _ledger_rows(metric: Metric) -> Iterator[tuple[str, Callable[[Ledger], str]]
         return found
 
     yield "trials", _counts
-    yield "attempts", lambda each: f"{each.attempts:,}, {each.wasted:,} came to nothing"
+    yield "attempts", lambda each: f"{each.attempts:,}, {each.wasted:,} failed or stopped"
     yield "epochs", lambda each: f"{each.epochs:,}"
     yield "trial time", lambda each: duration(each.seconds)
-    yield "of it training", lambda each: duration(each.training)
+    yield "time in training", lambda each: duration(each.training)
     yield "wall time", lambda each: duration(each.wall)
     yield f"best {metric.name}", lambda each: _best(each, metric)
-    yield "its test", lambda each: value_of(each.test, metric)
+    yield f"its test {metric.name}", lambda each: value_of(each.test, metric)
     yield "its parameters", of_best("parameters")
     yield "its peak memory", of_best("peak_memory")
 

@@ -16,9 +16,10 @@ from cellwright.bench.analysis import (
     Surrogates,
     Transfer,
 )
-from cellwright.report import drawing
-from cellwright.report.drawing import COLOURS, PlotError, time_unit
+from cellwright.report import drawing, paper
+from cellwright.report.drawing import COLOURS, DASHES, PlotError, time_unit
 from cellwright.report.metric_axis import axis_label
+from cellwright.report.paper import Shape
 
 _MARKERS = {"RNN": "X", "LSTM": "^", "GRU": "o"}
 _MOST_LINEAR = 30
@@ -27,23 +28,28 @@ _WORST = 0.05
 """The share of architectures that lie beyond the end of an axis, or of a scale of colours."""
 
 
-def picture(finding: Finding, kind: str) -> bytes:
-    """The finding's figure as an SVG or PNG file; the same bytes for the same finding."""
-    return drawing.picture(partial(draw, finding), kind, _size(finding), {"font.size": 9})
+def picture(finding: Finding, kind: str, width: float | None = None) -> bytes:
+    """The finding's figure as the contents of a file; the same bytes for the same finding.
+
+    Args:
+        finding: what was found.
+        kind: of the picture.
+        width: in inches, for a paper.
+    """
+    return drawing.picture(partial(draw, finding), kind, _shape(finding), {"font.size": 9}, width)
 
 
-def _size(finding: Finding) -> tuple[float, float]:
-    """In inches."""
+def _shape(finding: Finding) -> Shape:
     if isinstance(finding, Ranks):
-        return (3.0 * (len(finding.early) + 1), 3.2)
-    sizes: dict[type[Finding], tuple[float, float]] = {
-        Measures: (10, 4),
-        Transfer: (4.5, 4.2),
-        Distances: (5, 3.6),
-        Prediction: (8, 3.8),
-        Surrogates: (8, 3.6),
+        return Shape(3.0 * (len(finding.early) + 1), 3.2, across=len(finding.early) + 1)
+    shapes: dict[type[Finding], Shape] = {
+        Measures: Shape(10, 4, across=2),
+        Transfer: Shape(4.5, 4.2),
+        Distances: Shape(5, 3.6),
+        Prediction: Shape(8, 3.8, across=2),
+        Surrogates: Shape(8, 3.6, across=2),
     }
-    return sizes[type(finding)]
+    return shapes[type(finding)]
 
 
 @singledispatch
@@ -55,7 +61,7 @@ def draw(finding: Finding, figure: Any) -> None:
 @draw.register
 def _measures(found: Measures, figure: Any) -> None:
     """Figure 4."""
-    scatter, histogram = figure.subplots(1, 2)
+    scatter, histogram = paper.parts(figure, 2)
     unit, unit_name = time_unit(float(found.seconds.max()))
     many, many_name = (1e6, "millions") if found.parameters.max() >= 1e6 else (1e3, "thousands")
     times, sizes = found.seconds / unit, found.parameters / many
@@ -84,7 +90,8 @@ def _measures(found: Measures, figure: Any) -> None:
     else:
         histogram.yaxis.get_major_locator().set_params(integer=True)
     for number, (name, place) in enumerate(found.marked.items(), 1):
-        histogram.axvline(values[place], color=f"C{number}", linestyle="--", label=name)
+        dashes = DASHES[number % len(DASHES)]
+        histogram.axvline(values[place], color=f"C{number}", linestyle=dashes, label=name)
     rest = "the first bar has all below" if upwards else "the last bar has all above"
     histogram.set_xlabel(drawing.plain(f"best test {found.metric.name} ({rest})"))
     histogram.set_ylabel("architectures")
@@ -96,7 +103,7 @@ def _measures(found: Measures, figure: Any) -> None:
 @draw.register
 def _ranks(found: Ranks, figure: Any) -> None:
     """Figure 5."""
-    axes = figure.subplots(1, len(found.early) + 1)
+    axes = paper.parts(figure, len(found.early) + 1)
     for axis, (epoch, places) in zip(axes, found.early.items(), strict=False):
         axis.scatter(places, found.final, s=4)
         axis.set_title(f"Spearman {found.rows[epoch - 1][1]:.3f}")
@@ -104,9 +111,9 @@ def _ranks(found: Ranks, figure: Any) -> None:
         axis.set_aspect("equal")
     axes[0].set_ylabel(f"test rank, epoch {found.last}")
     for column, name in ((1, "Spearman"), (2, "Kendall")):
-        axes[-1].plot(
-            [row[0] for row in found.rows], [row[column] for row in found.rows], label=name
-        )
+        heights = [row[column] for row in found.rows]
+        dashes = DASHES[column - 1]
+        axes[-1].plot([row[0] for row in found.rows], heights, linestyle=dashes, label=name)
     axes[-1].set_xlabel("epoch of validation")
     axes[-1].set_ylabel("rank correlation")
     axes[-1].legend()
@@ -136,7 +143,7 @@ def _distances(found: Distances, figure: Any) -> None:
 @draw.register
 def _prediction(found: Prediction, figure: Any) -> None:
     """Figure 8."""
-    for axis, (which, split) in zip(figure.subplots(1, 2), found.splits.items(), strict=True):
+    for axis, (which, split) in zip(paper.parts(figure, 2), found.splits.items(), strict=True):
         true, predicted, fit = split
         axis.scatter(true, predicted, s=8)
         if len(true):
@@ -149,14 +156,14 @@ def _prediction(found: Prediction, figure: Any) -> None:
 
 @draw.register
 def _surrogates(found: Surrogates, figure: Any) -> None:
-    left, right = figure.subplots(1, 2)
+    left, right = paper.parts(figure, 2)
     shown, errors = list(found.errors), list(found.errors.values())
     left.plot(shown, [one.error for one in errors], marker="o", label="validation")
-    left.plot(shown, [one.test_error for one in errors], marker="s", label="test")
+    left.plot(shown, [one.test_error for one in errors], marker="s", ls=DASHES[1], label="test")
     left.set_ylabel(drawing.plain(f"mean absolute error, final {found.loss_name}"))
     left.set_ylim(bottom=0)
     right.plot(shown, [one.r2 for one in errors], marker="o", label="R²")
-    right.plot(shown, [one.spearman for one in errors], marker="s", label="Spearman")
+    right.plot(shown, [one.spearman for one in errors], marker="s", ls=DASHES[1], label="Spearman")
     right.set_ylabel("predicted and true final validation loss")
     for axis in (left, right):
         axis.set_xlabel("epochs of the curve that the surrogate sees")

@@ -13,6 +13,7 @@ from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
 from cellwright.compare.statistics import difference
 from cellwright.report.comparison.curves import curves
+from cellwright.report.comparison.table import paper_table
 from cellwright.report.comparison.words import (
     HOW_COMPARED,
     against,
@@ -23,20 +24,31 @@ from cellwright.report.comparison.words import (
 )
 from cellwright.report.drawing import PlotError
 from cellwright.report.page import Page
+from cellwright.report.tables import write_table
 from cellwright.runs.recipe_text import recipe_to_toml
 
 PAGE, CURVES = "index.html", "curves.svg"
 
 
-def write_report(plan: Plan, standings: Sequence[Standing], command: str = "") -> Path:
+def write_report(
+    plan: Plan, standings: Sequence[Standing], command: str = "", pdf: float | None = None
+) -> Path:
     """Write everything that came out into the comparison's folder; the report's path.
 
     Args:
         plan: the comparison.
         standings: its cells' figures, best first.
         command: what made it, for those who want to make it again.
+        pdf: the width in inches of the curves as PDF; they and the cells are drawn as PDF then.
+
+    Raises:
+        PlotError: PDF is wanted, and matplotlib is missing.
     """
     write_figures(plan, standings)
+    for kind in ("md", "tex"):
+        write_table(paper_table(plan, standings), plan.folder / f"table.{kind}")
+    if pdf is not None:
+        _write_pdf(plan, standings, pdf)
     count = len(plan.contenders)
     page = Page(
         f"{count} cells compared" if count > 1 else f"{plan.contenders[0].label} trained",
@@ -62,6 +74,15 @@ def write_report(plan: Plan, standings: Sequence[Standing], command: str = "") -
     page.code(recipe_to_toml(plan.recipe).strip())
     page.write(plan.folder / PAGE)
     return plan.folder / PAGE
+
+
+def _write_pdf(plan: Plan, standings: Sequence[Standing], width: float) -> None:
+    """The pictures of the report for a paper."""
+    drawn = curves(plan, standings, "pdf", width)
+    if drawn is not None:
+        write_whole((plan.folder / CURVES).with_suffix(".pdf"), drawn)
+    for one in standings:
+        save(one.contender.cell, plan.cell_path(one.label, "pdf"))
 
 
 def _data(plan: Plan) -> str:

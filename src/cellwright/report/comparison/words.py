@@ -91,6 +91,12 @@ def outcome(plan: Plan, standings: Sequence[Standing]) -> str:
     ranked = [(one, one.valid) for one in standings]
     measured = [(one, spread) for one, spread in ranked if spread is not None]
     if not measured:
+        failed = sum(len(one.failed) for one in standings)
+        diverged = sum(len(one.diverged) for one in standings)
+        if failed == len(plan.runs):
+            return "No cell has a result: every training failed."
+        if diverged == len(plan.runs):
+            return "No cell has a result: every training diverged."
         return "No cell has a result."
     (best, at), *others = measured
     if not others:
@@ -146,7 +152,9 @@ def _failures(one: Standing) -> list[str]:
     lost = [run.seed for run in one.runs if run.diverged and run.result.best_epoch is None]
     kept = [seed for seed in one.diverged if seed not in lost]
     found = []
-    if lost:
+    if lost and one.valid is None:
+        found.append(f"{one.label} diverged with {_seeds(lost)} before an epoch ended.")
+    elif lost:
         found.append(
             f"{one.label} diverged with {_seeds(lost)} before an epoch ended. Its mean is without "
             "that, and so looks better than the cell is."

@@ -9,20 +9,23 @@ from pathlib import Path
 
 from cellwright.base.files import write_whole
 from cellwright.bench.compare.entries import Entry
+from cellwright.bench.compare.folder import REPORT, report_title
 from cellwright.bench.compare.preparing import Table
 from cellwright.bench.compare.scheduling import Comparison
 from cellwright.bench.compare.summary import (
     PARTS,
+    Line,
     Summary,
     curves_csv,
-    ended,
     regrets_csv,
     summary_csv,
     tests_csv,
 )
 from cellwright.report import drawing
 from cellwright.report.methods import pictures
+from cellwright.report.methods.table import paper_table
 from cellwright.report.page import Page
+from cellwright.report.tables import write_table
 from cellwright.tasks.metric import Metric
 
 SIGNIFICANT = 0.05
@@ -35,6 +38,7 @@ def write_report(
     *,
     command: str = "",
     pictures: bool = True,
+    pdf: float | None = None,
 ) -> list[Path]:
     """Write report, tables and pictures into the folder; the files, the report first.
 
@@ -44,8 +48,9 @@ def write_report(
         folder: where; it is there.
         command: that made it, for the reader.
         pictures: whether to draw; needs matplotlib.
+        pdf: the width in inches of pictures as PDF, which are drawn as well then.
     """
-    drawn = _pictures(summary) if pictures else {}
+    drawn = _pictures(summary, "svg") if pictures else {}
     page = _page(comparison, summary, drawn, command)
     tables: dict[str, Callable[[], str]] = {
         "summary.csv": lambda: summary_csv(summary),
@@ -53,35 +58,43 @@ def write_report(
         "regrets.csv": lambda: regrets_csv(comparison, summary),
         "tests.csv": lambda: tests_csv(summary),
     }
-    files = [folder / "report.html"]
+    files = [folder / REPORT]
     page.write(files[0])
     for name, table in tables.items():
         write_whole(folder / name, table().encode())
         files.append(folder / name)
-    for name, data in drawn.items():
-        write_whole(folder / f"{name}.svg", data)
-        files.append(folder / f"{name}.svg")
+    for kind in ("md", "tex"):
+        files.append(folder / f"summary.{kind}")
+        write_table(paper_table(comparison, summary), files[-1])
+    on_paper = {} if pdf is None else _pictures(summary, "pdf", pdf)
+    for kind, found in (("svg", drawn), ("pdf", on_paper)):
+        for name, data in found.items():
+            write_whole(folder / f"{name}.{kind}", data)
+            files.append(folder / f"{name}.{kind}")
     return files
 
 
-def _pictures(summary: Summary) -> dict[str, bytes]:
+def _pictures(summary: Summary, kind: str, width: float | None = None) -> dict[str, bytes]:
+    drawn = {
+        "regret": (pictures.draw_regrets(summary), pictures.REGRETS, {}),
+        "methods": (
+            pictures.draw_panels(summary), pictures.panels_shape(summary), {"font.size": 9}
+        ),
+        "finals": (
+            pictures.draw_finals(summary), pictures.finals_shape(summary), {"font.size": 9}
+        ),
+    }  # fmt: skip
     return {
-        "regret": drawing.picture(pictures.draw_regrets(summary), "svg", pictures.regret_size()),
-        "methods": drawing.picture(
-            pictures.draw_panels(summary), "svg", pictures.panels_size(summary), {"font.size": 9}
-        ),
-        "finals": drawing.picture(
-            pictures.draw_finals(summary), "svg", pictures.finals_size(summary), {"font.size": 9}
-        ),
+        name: drawing.picture(draw, kind, shape, style, width)
+        for name, (draw, shape, style) in drawn.items()
     }
 
 
 def _page(comparison: Comparison, summary: Summary, drawn: dict[str, bytes], command: str) -> Page:
     table, seeds = comparison.table, len(comparison.seeds)
     hours = comparison.seconds / 3600
-    title = f"Search methods on {table.benchmark.title}"
     page = Page(
-        title,
+        report_title(table.benchmark),
         f"{_count(len(summary.lines), 'method')}, {_count(seeds, 'seed')} each, "
         f"{hours:,.4g} simulated hours, {table.cells:,} cells. {_lead(summary)}",
     )
@@ -163,15 +176,15 @@ def _result(page: Page, comparison: Comparison, summary: Summary) -> None:
         [
             (
                 line.label, f"{line.hours:,.1f}", f"{line.trials:,.1f}", f"{line.cells:,.1f}",
-                f"{line.real_seconds:,.2f}", ended(line),
+                f"{line.real_seconds:,.2f}", _ended(line),
             )
             for line in summary.lines
         ],
         numeric=range(1, 5),
         caption=(
             "What a search did, in the mean. Cells are different ones. A search ends when its "
-            "budget is spent, when the method has finished, or when it is idle: when it asks only "
-            "for what it has trained already."
+            "budget is spent, when the method has finished (asks for nothing more), or when it is "
+            "idle: when it asks only for what it has trained already."
         ),
     )  # fmt: skip
     left = comparison.table.everything[1]
@@ -235,18 +248,24 @@ def _how(page: Page, comparison: Comparison) -> None:
             "Each cell has its first run, as in the paper."
             if table.single_run
             else "A trial's seed chooses among the runs of its cell.",
-            "Intervals are of the mean, by Student's t. Seeds are "
+            "Intervals are of the mean, by Student's t, without the part below 0, where no mean "
+            "regret can be. Seeds are "
             f"{comparison.seeds[0]} to {comparison.seeds[-1]}.",
         ]
     )
     page.table(
         ("method", "is", "features", "settings"),
         [
-            (one.label, one.method, one.features or "none", _settings(one))
+            (one.label, _method(one), one.features or "none", _settings(one))
             for one in comparison.entries
         ],
         caption="The methods and their settings; those not listed are the method's defaults.",
     )
+
+
+def _ended(line: Line) -> str:
+    words = {"budget": "budget spent", "finished": "method finished", "idle": "idle"}
+    return ", ".join(f"{words.get(why, why)}: {number}" for why, number in line.ended.items())
 
 
 def _lowest(table: Table) -> str:
@@ -261,6 +280,11 @@ def _losses(metric: Metric) -> str:
     unit = f" in {metric.unit}" if metric.unit else ""
     direction = f"; of {metric.name} itself, the higher is the better" * metric.higher_is_better
     return f"Losses are {metric.loss_name}{unit}: the lower, the better{direction}."
+
+
+def _method(one: Entry) -> str:
+    """The method; of one of the user's own, which content of its file it was."""
+    return one.title if one.sha256 is None else f"{one.title}, sha256 {one.sha256[:12]}…"
 
 
 def _settings(one: Entry) -> str:

@@ -8,34 +8,26 @@ from typing import Any
 import numpy as np
 
 from cellwright.bench.columns import Floats
-from cellwright.bench.compare.statistics import intervals
+from cellwright.bench.compare.statistics import regret_intervals
 from cellwright.bench.compare.summary import Summary
-from cellwright.report import drawing
+from cellwright.report import drawing, paper
 from cellwright.report.drawing import GREY
+from cellwright.report.paper import Shape
 
 Draw = Callable[[Any], None]
 
-_DASHES: tuple[Any, ...] = ("solid", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (5, 1.5, 1, 1.5)))
-_ACROSS = 4
+_ACROSS, _ACROSS_COLUMN = 4, 2
 _FAINT = "#c8c8c8"
 
 
 def styles(summary: Summary) -> dict[str, dict[str, Any]]:
-    """The colour and the dashes of each method, the same in all pictures.
-
-    Methods are told apart by both, so that nobody needs colours to.
-    """
+    """The look of each method, the same in all pictures."""
     labels = list(summary.curves)
-    colours = drawing.colours(len(labels))
-    return {
-        label: {"color": colours[place], "linestyle": _DASHES[place % len(_DASHES)]}
-        for place, label in enumerate(labels)
-    }
+    return dict(zip(labels, drawing.looks(len(labels)), strict=True))
 
 
-def regret_size() -> tuple[float, float]:
-    """Of the picture of regrets, in inches."""
-    return (8.4, 4.6)
+REGRETS = Shape(8.4, 4.6)
+"""Of the picture of regrets."""
 
 
 def draw_regrets(summary: Summary) -> Draw:
@@ -46,13 +38,13 @@ def draw_regrets(summary: Summary) -> Draw:
     def draw(figure: Any) -> None:
         axes = figure.add_subplot()
         for label in summary.labels:
-            mean, low, high = intervals(summary.curves[label])
+            mean, low, high = regret_intervals(summary.curves[label])
             colour = look[label]["color"]
             # The grid is so fine that lines for steps would only make the file twice as large.
+            style = drawing.marked(look[label], len(mean), 4.0)
             axes.plot(
-                summary.times / scale, mean, linewidth=1.7, label=drawing.plain(label),
-                **look[label],
-            )  # fmt: skip
+                summary.times / scale, mean, linewidth=1.7, label=drawing.plain(label), **style
+            )
             axes.fill_between(
                 summary.times / scale, low, high, color=colour, alpha=0.10, linewidth=0
             )
@@ -60,14 +52,15 @@ def draw_regrets(summary: Summary) -> Draw:
         axes.set_ylabel(_regret(summary))
         axes.set_xlim(0, summary.times[-1] / scale)
         axes.set_ylim(bottom=0, top=_top(summary))
-        figure.legend(loc="outside right upper", title="best first")
+        paper.legend_outside(figure, title="best first")
 
     return draw
 
 
-def panels_size(summary: Summary) -> tuple[float, float]:
-    """Of the picture with a panel for each method, in inches."""
-    return (10.0, 0.6 + 2.1 * -(-len(summary.labels) // _ACROSS))
+def panels_shape(summary: Summary) -> Shape:
+    """Of the picture with a panel for each method; in a column two rows of them are a part."""
+    number = len(summary.labels)
+    return Shape(10.0, 0.6 + 2.1 * -(-number // _ACROSS), across=-(-number // (_ACROSS_COLUMN * 2)))
 
 
 def draw_panels(summary: Summary) -> Draw:
@@ -78,8 +71,9 @@ def draw_panels(summary: Summary) -> Draw:
 
     def draw(figure: Any) -> None:
         labels = summary.labels
-        rows = -(-len(labels) // _ACROSS)
-        across = min(_ACROSS, len(labels))
+        most = _ACROSS_COLUMN if paper.is_narrow(figure) else _ACROSS
+        rows = -(-len(labels) // most)
+        across = min(most, len(labels))
         grid = figure.subplots(rows, across, sharex=True, sharey=True, squeeze=False)
         for place, axes in enumerate(grid.flat):
             if place >= len(labels):
@@ -100,15 +94,15 @@ def draw_panels(summary: Summary) -> Draw:
             axes.set_title(drawing.plain(label))
             axes.set_xlim(0, times[-1])
             axes.set_ylim(0, _top(summary))
-        figure.supxlabel(f"simulated time in {unit}", fontsize=10)
-        figure.supylabel(_regret(summary), fontsize=10)
+        figure.supxlabel(f"simulated time in {unit}", fontsize="medium")
+        figure.supylabel(_regret(summary), fontsize="medium")
 
     return draw
 
 
-def finals_size(summary: Summary) -> tuple[float, float]:
-    """Of the picture of final regrets, in inches."""
-    return (10.0, max(3.6, 1.2 + 0.36 * len(summary.labels)))
+def finals_shape(summary: Summary) -> Shape:
+    """Of the picture of final regrets."""
+    return Shape(10.0, max(3.6, 1.2 + 0.36 * len(summary.labels)), across=2)
 
 
 def draw_finals(summary: Summary) -> Draw:
@@ -116,7 +110,7 @@ def draw_finals(summary: Summary) -> Draw:
     look = styles(summary)
 
     def draw(figure: Any) -> None:
-        left, right = figure.subplots(1, 2)
+        left, right = paper.parts(figure, 2)
         highest = max(float(values.max()) for values in summary.finals.values())
         end = highest * 1.05 or 1.0
         for label in summary.labels:
@@ -124,13 +118,13 @@ def draw_finals(summary: Summary) -> Draw:
             shares = np.arange(1, len(values) + 1) / len(values)
             left.plot(
                 [0.0, *values, end], [0.0, *shares, 1.0], drawstyle="steps-post", linewidth=1.6,
-                label=drawing.plain(label), **look[label],
+                label=drawing.plain(label), **drawing.marked(look[label], len(values) + 2, 4.0),
             )  # fmt: skip
         left.set_xlim(0, end)
         left.set_ylim(0, 1.02)
         left.set_xlabel(f"final {_regret(summary)}")
         left.set_ylabel("share of seeds with at most this regret")
-        left.legend(loc="lower right")
+        paper.legend_inside(figure, left, roomy=9.0, loc="lower right")
         places = range(len(summary.labels), 0, -1)
         right.boxplot(
             [summary.finals[label] for label in summary.labels], positions=list(places),
@@ -142,8 +136,8 @@ def draw_finals(summary: Summary) -> Draw:
             values = summary.finals[label]
             # Points of equal regret side by side, in an order that is the same each time.
             right.plot(
-                values, place + _spread(values), "o", color=look[label]["color"], markersize=3.2,
-                alpha=0.75, markeredgewidth=0,
+                values, place + _spread(values), linestyle="", marker=look[label]["marker"],
+                color=look[label]["color"], markersize=3.6, alpha=0.75, markeredgewidth=0,
             )  # fmt: skip
         right.set_yticks(list(places), [drawing.plain(label) for label in summary.labels])
         right.grid(axis="y", visible=False)

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from cellwright.base.errors import UserError, shown
+from cellwright.base.plugins import Source
 from cellwright.cell import Cell
 from cellwright.spaces import Space
 from cellwright.spaces.settings import check_count
@@ -58,6 +59,9 @@ class Method(ABC):
 
     name: ClassVar[str]
     """What the method is called in recipes and on the command line."""
+
+    source: ClassVar[Source | None] = None
+    """Where its code comes from, if it did not come with cellwright."""
 
     space: Space
     _: dataclasses.KW_ONLY
@@ -125,18 +129,20 @@ class Method(ABC):
     def settings(self) -> dict[str, Any]:
         """The settings as JSON values."""
         return {
-            field.name: _written(getattr(self, field.name))
+            field.name: written_setting(getattr(self, field.name))
             for field in dataclasses.fields(self)
             if field.init and field.name != "space"
         }
 
     def state(self) -> dict[str, Any]:
         """The whole method as JSON values, but for the space."""
+        source = {} if self.source is None else {"source": self.source.to_json()}
         return {
             "version": _VERSION,
             "method": self.name,
             "settings": self.settings(),
-            "space": {"name": self.space.name, "settings": self.space.settings()},
+            "space": self.space.described(),
+            **source,
             "trials": [trial.to_json() for trial in self.trials],
             "outcomes": [
                 {"number": number, "trials": self._trials_then[number], **outcome.brief()}
@@ -152,11 +158,11 @@ class Method(ABC):
                 f"this is not the state of a {cls.name!r} search, version {_VERSION}, but of "
                 f"{shown(state.get('method'))}, version {shown(state.get('version'))}"
             )
-        there = {"name": space.name, "settings": space.settings()}
+        there = space.described()
         if state.get("space") != there:
             raise SearchError(f"the search was over {state.get('space')}, this space is {there}")
         try:
-            settings = {name: _read(value) for name, value in state["settings"].items()}
+            settings = {name: read_setting(value) for name, value in state["settings"].items()}
             method = cls(space, **settings)
             method._replay(state)
         except (KeyError, TypeError, AttributeError, IndexError) as error:
@@ -267,14 +273,15 @@ def _told(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in ("number", "trials")}
 
 
-def _written(value: Any) -> Any:
+def written_setting(value: Any) -> Any:
     """A setting as a JSON value."""
     if isinstance(value, Cell):
         return {"cell": value.to_json(indent=None)}
-    return [_written(item) for item in value] if isinstance(value, list | tuple) else value
+    return [written_setting(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-def _read(value: Any) -> Any:
+def read_setting(value: Any) -> Any:
+    """The inverse of `written_setting`, with tuples for lists."""
     if isinstance(value, dict):
         return Cell.from_json(value["cell"])
-    return tuple(_read(item) for item in value) if isinstance(value, list) else value
+    return tuple(read_setting(item) for item in value) if isinstance(value, list) else value

@@ -26,14 +26,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
-from pydantic import BeforeValidator, SerializeAsAny
+from pydantic import AfterValidator, BeforeValidator, SerializeAsAny, StrictInt
 
-from cellwright.base.errors import refused, shown
+from cellwright.base.errors import shown
 from cellwright.base.files import write_whole
-from cellwright.base.json_values import dumps, loads
+from cellwright.base.json_values import dumps
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import read_cell, write_cell
@@ -42,6 +42,7 @@ from cellwright.runs.folder import RunFolder
 from cellwright.runs.info import WorkInfo, describe_data
 from cellwright.runs.recipes import opened, recipe_from_json, recipe_to_toml
 from cellwright.runs.work_folder import RESULT, WorkFolder
+from cellwright.search.one_shot.figures import SeedFigures, Selection, read_figures
 from cellwright.search.one_shot.kinds import Found, check_search_size
 from cellwright.search.one_shot.recipes import SearchRecipe
 from cellwright.tasks.registry import open_task
@@ -81,6 +82,11 @@ class SeedFolder(WorkFolder[SeedInfo]):
         """The command that goes on with it, and with all that belongs to it."""
         return f"{self.resume} {self.path.parent}"
 
+    @property
+    def anew(self) -> str:
+        """What gives the same again, behind "put it back, or"."""
+        return f"move {self.path} away: '{self.go_on}' then searches anew, to the same cell"
+
     def write_result(self, found: Found) -> None:
         """Write down what came out: the cell first, since the figures say that it is there."""
         write_cell(self.path / CELL, found.cell)
@@ -90,9 +96,22 @@ class SeedFolder(WorkFolder[SeedInfo]):
         """What the search found."""
         return read_cell(self.path / CELL)
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> SeedFigures:
         """What `result.json` says."""
-        return read_figures(self.path / RESULT)
+        return read_figures(self.path / RESULT, SeedFigures)
+
+
+def check_seeds(seeds: Sequence[int]) -> None:
+    """Say so if these cannot be the seeds of a search."""
+    if not 1 <= len(seeds) <= MOST_SEEDS:
+        raise RunError(f"a search has from 1 to {MOST_SEEDS} seeds, not {len(seeds)}")
+    if len(set(seeds)) < len(seeds) or min(seeds) < 0:
+        raise RunError(f"seeds are different numbers from 0 on, not {shown(list(seeds))}")
+
+
+def _checked(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    check_seeds(seeds)
+    return seeds
 
 
 class SearchInfo(SeedInfo):
@@ -101,7 +120,7 @@ class SearchInfo(SeedInfo):
     earlier: ClassVar[str] = "cellwright-searches/1"
 
     format: Literal["cellwright-searches/2"] = "cellwright-searches/2"  # type: ignore[assignment]
-    seeds: tuple[int, ...]
+    seeds: Annotated[tuple[StrictInt, ...], AfterValidator(_checked)]
 
 
 class SearchFolder(WorkFolder[SearchInfo]):
@@ -165,7 +184,9 @@ class SearchFolder(WorkFolder[SearchInfo]):
         """The folder of one seed, made if it is not there yet."""
         path = self.path / f"seed-{seed}"
         if path.is_dir():
-            return SeedFolder.find(path, self.path)
+            found = SeedFolder.find(path, self.path)
+            _check_seed(path, found.info.seed, seed)
+            return found
         values = self.info.model_dump(exclude={"format", "id", "created", "status", "seeds"})
         info = SeedInfo.model_validate({**values, "seed": seed})
         return SeedFolder.make(info, {}, path, False)
@@ -173,7 +194,11 @@ class SearchFolder(WorkFolder[SearchInfo]):
     def retraining(self, seed: int) -> RunFolder | None:
         """The run in which what a seed has found is trained for a short time, if it is there."""
         path = self.retraining_path(seed)
-        return RunFolder.open(path) if path.is_dir() else None
+        if not path.is_dir():
+            return None
+        found = RunFolder.open(path)
+        _check_seed(path, found.info.seed, seed)
+        return found
 
     def retraining_path(self, seed: int) -> Path:
         """Where that run is."""
@@ -183,27 +208,11 @@ class SearchFolder(WorkFolder[SearchInfo]):
         """The cell that came out."""
         return read_cell(self.path / FOUND)
 
-    def selection(self) -> dict[str, Any]:
+    def selection(self) -> Selection:
         """What it was chosen by."""
-        return read_figures(self.path / SELECTION)
+        return read_figures(self.path / SELECTION, Selection)
 
 
-def check_seeds(seeds: Sequence[int]) -> None:
-    """Say so if these cannot be the seeds of a search."""
-    if not 1 <= len(seeds) <= MOST_SEEDS:
-        raise RunError(f"a search has from 1 to {MOST_SEEDS} seeds, not {len(seeds)}")
-    if len(set(seeds)) < len(seeds) or min(seeds) < 0:
-        raise RunError(f"seeds are different numbers from 0 on, not {shown(list(seeds))}")
-
-
-def read_figures(path: Path) -> dict[str, Any]:
-    """Read figures of a search."""
-    try:
-        value = loads(path.read_bytes())
-    except OSError as error:
-        raise refused("read", path, error) from None
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise RunError(f"{path} is damaged")
-    return value
+def _check_seed(path: Path, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise RunError(f"{path} is of the seed {found}, and should be of {wanted}; move it away")

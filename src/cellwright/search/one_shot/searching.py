@@ -18,7 +18,9 @@ from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import write_cell
+from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
+from cellwright.runs.lost_files import check_complete, or_move_away
 from cellwright.runs.recipes import Recipe, opened
 from cellwright.runs.run import Run, fresh_run, reopen, task_of
 from cellwright.runs.runner import Event, train, work_in
@@ -106,7 +108,7 @@ def run_search(
         write_cell(folder.path / FOUND, cell)
         cell.draw(str(folder.path / "found.svg"))
         _write_selection(folder.path, candidates)
-        folder.set_status("finished")
+        folder.set_status("diverged" if all_diverged(candidates) else "finished")
         return candidates
 
 
@@ -121,6 +123,11 @@ def choose(candidates: list[Candidate]) -> list[Candidate]:
         return (0.0 if trained is None else _finite(trained), _finite(candidate.supernet))
 
     return sorted(candidates, key=merit)
+
+
+def all_diverged(candidates: list[Candidate]) -> bool:
+    """Whether no seed came to its end. The cell is then what the first of them stood at."""
+    return all(candidate.status != "ok" for candidate in candidates)
 
 
 def named(folder: SearchFolder, cell: Cell) -> Cell:
@@ -138,6 +145,7 @@ def _search(
 ) -> None:
     if folder.ended:
         return
+    check_complete(folder)
     info = folder.info
     search = make_search(opened(info.recipe), task, info.seed, info.backend)
     resumed = folder.last() is not None
@@ -159,7 +167,8 @@ def _retrain(
         return
     run: Run
     if there is not None:
-        run = reopen(there.path)
+        with or_move_away(there.path, f"'{folder.go_on}'"):
+            run = reopen(there.path)
     else:
         run = fresh_run(
             folder.seed_folder(seed).cell(),
@@ -181,9 +190,12 @@ def _candidate(folder: SearchFolder, seed: int) -> Candidate:
     figures = searched.figures()
     run = folder.retraining(seed)
     result = None if run is None else run.result()
+    cell = searched.cell()
+    if run is not None and run.info.cell.id != cell.id:
+        raise RunError(f"{run.path} is of another cell than {searched.path} found; move it away")
     return Candidate(
         seed=seed,
-        cell_id=searched.cell().id,
+        cell_id=cell.id,
         status=figures["status"],
         supernet=figures["valid"],
         seconds=figures["seconds"],

@@ -68,7 +68,8 @@ def run_baseline(
             event.
 
     Returns:
-        what the random search has cost and found.
+        what the random search has cost and found; less than the study if all of its trials fail,
+        or if the space has no more cells.
     """
     random = baseline_of(prepared)
     epochs = random.recipe.method.epochs
@@ -94,6 +95,8 @@ def run_baseline(
         ledger = _spent(store, random)
         assert ledger is not None
         if ledger.trials < target:  # the space has no more cells
+            return ledger
+        if ledger.failed == ledger.trials:  # failures cost no epochs, so it would never end
             return ledger
         done = ledger.trials
 

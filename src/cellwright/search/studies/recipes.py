@@ -39,10 +39,9 @@ from cellwright.base.bounds import Count, CountFromZero, Positive, up_to
 from cellwright.base.errors import UserError
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
-from cellwright.search.blackbox.methods import METHODS
+from cellwright.search.blackbox.methods import check_settings, method_kind
 from cellwright.search.found_training import TrainingName, training_recipe
 from cellwright.spaces import Space, space
-from cellwright.spaces.settings import check_names, find
 from cellwright.trials.study.driver import MOST_TRIALS
 
 Items = Annotated[int, Field(ge=1), up_to(10**12)]
@@ -83,22 +82,23 @@ class SpaceSettings(_Kind):
 
 
 class MethodSettings(_Kind):
-    """Who chooses: a method by name, with its settings but for the seed."""
+    """Who chooses: a method by name, or a class of one's own by its place (`mine.py:Mine`), with
+    its settings but for the seed."""
 
     @model_validator(mode="after")
     def _exists(self) -> MethodSettings:
-        kind = find(METHODS, "method", self.kind)
+        kind = method_kind(self.kind)
         if "seed" in self.settings:
             raise ValueError("the seed is no setting of a recipe: say it with --seed")
         if "space" in self.settings:
             raise ValueError("the space has a table of its own, [space]")
-        check_names(f"method {self.kind!r}", kind, self.settings, apart=("space", "seed"))
+        check_settings(kind, self.settings)
         return self
 
     @property
     def epochs(self) -> int:
         """How many epochs the longest trials have."""
-        own = self.settings.get("epochs", METHODS[self.kind].epochs)
+        own = self.settings.get("epochs", method_kind(self.kind).epochs)
         if isinstance(own, bool) or not isinstance(own, int):
             raise RecipeError(f"method.epochs must be a whole number, not {own!r}")
         return own

@@ -12,10 +12,10 @@ from cellwright.base.progress import Progress
 from cellwright.cell.zoo import zoo
 from cellwright.search.blackbox.ask_tell import Method
 from cellwright.search.blackbox.features import draw_pool
-from cellwright.search.blackbox.methods import method
+from cellwright.search.blackbox.methods import METHODS, method
 from cellwright.search.studies.recipes import StudyRecipe
 from cellwright.spaces import Space
-from cellwright.tasks.registry import open_task
+from cellwright.tasks.registry import file_hash, open_task
 from cellwright.trials.executors import Call, Executor, Limits
 from cellwright.trials.executors.choosing import executor_by_name
 from cellwright.trials.store import Overview, Retries, Store
@@ -30,8 +30,8 @@ CHECKPOINTS = Path("checkpoints")
 """Where trainings are kept while a study runs. A path from the working directory, so that it is the
 same for all drivers of a study; a machine that does not find it trains from the beginning."""
 
-_GO_ON = ("hyperband", "asynchronous-hyperband")
-"""The methods whose trials go on with earlier ones."""
+_PRUNED = ("hyperband", "asynchronous-hyperband")
+"""The methods of which it is known early that nobody will go on with a trial."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,18 @@ def _evaluator(
         "fingerprint": task.fingerprint,
         "threads": recipe.threads if threads is None else threads,
         "checkpoints": str(CHECKPOINTS / file_stem(name, "study")),
-        "longest": recipe.method.epochs if recipe.method.kind in _GO_ON else None,
+        "longest": recipe.method.epochs if _goes_on(recipe) else None,
     }
+    code = file_hash(child.task.kind)
+    if code is not None:
+        arguments["code"] = code
     return Call(EVALUATOR, arguments), TaskLabel(child.task.kind, task.metric)
+
+
+def _goes_on(recipe: StudyRecipe) -> bool:
+    """Whether trials may go on with earlier ones; those of a method of one's own may always."""
+    kind = recipe.method.kind
+    return kind in _PRUNED or kind not in METHODS
 
 
 def make_executor(
@@ -169,7 +178,7 @@ def run_prepared(
     from cellwright.search.studies.pruning import Pruner
 
     recipe, target = prepared.recipe, prepared.recipe.trials if trials is None else trials
-    if recipe.method.kind in _GO_ON:
+    if recipe.method.kind in _PRUNED:
         watch = Pruner(prepared, store, target, watch)
     found = run_study(
         store,

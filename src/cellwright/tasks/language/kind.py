@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cellwright.base.progress import Progress
@@ -10,7 +12,10 @@ from cellwright.models.settings import ModelSettings
 from cellwright.tasks.language.laptop import laptop_recipe
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.language.settings import LanguageSettings
-from cellwright.tasks.registry import TaskKind
+from cellwright.tasks.registry import Kept, TaskKind
+
+VOCABULARY = "vocabulary.txt"
+"""What a run keeps of its text: a word a line, in the order of their numbers, with its count."""
 
 if TYPE_CHECKING:
     from cellwright.tasks.language.task import LanguageTask
@@ -26,6 +31,7 @@ def language_kind() -> TaskKind:
         open=_open,
         names=KNOWN,
         suggest=_suggest,
+        kept=Kept(_kept, _restored),
     )
 
 
@@ -39,3 +45,19 @@ def _open(settings: LanguageSettings, progress: Progress | None) -> LanguageTask
 
 def _suggest(task: LanguageTask) -> str:
     return laptop_recipe(len(task.corpus.train))
+
+
+def _kept(task: LanguageTask) -> dict[str, bytes]:
+    from cellwright.data.vocabulary import to_text
+
+    words = task.corpus.vocabulary
+    return {VOCABULARY: to_text(words.tokens, words.counts.tolist())}
+
+
+def _restored(settings: LanguageSettings, files: Mapping[str, bytes]) -> LanguageTask:
+    from cellwright.data.corpus import without_text
+    from cellwright.data.vocabulary import from_text
+    from cellwright.tasks.language.task import LanguageTask
+
+    words = from_text(files[VOCABULARY])
+    return LanguageTask(without_text(Path(settings.data).name, words), settings)

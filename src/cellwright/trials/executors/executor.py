@@ -6,7 +6,6 @@ can go to any process on any machine, and nothing is ever unpickled.
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 from abc import ABC, abstractmethod
@@ -16,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from cellwright.base.errors import UserError, shown
+from cellwright.base.plugins import PluginError, as_place, load, placed_from
 
 Kind = Literal["done", "error", "crashed", "timeout", "memory", "lost", "stopped"]
 
@@ -29,7 +29,8 @@ class Call:
     """A function by name, with arguments by name.
 
     Args:
-        function: "package.module:function".
+        function: "package.module:function" or "path/to/file.py:function"; a file must be there
+            wherever the call runs.
         arguments: JSON values.
     """
 
@@ -37,16 +38,18 @@ class Call:
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        module, colon, name = self.function.partition(":")
-        if not colon or not all(word.isidentifier() for word in (*module.split("."), name)):
+        place = as_place(self.function)
+        if place is None:
             raise ExecutorError(
-                f"a function is named as package.module:function, not {shown(self.function)}"
+                "a function is named as package.module:function, not "
+                f"{shown(self.function)} (or as path/to/file.py:function)"
             )
-        if module == "__main__":
+        if place.where == "__main__":
             raise ExecutorError(
-                f"{name!r} is defined in the script that runs, which other processes cannot "
+                f"{place.name!r} is defined in the script that runs, which other processes cannot "
                 "import; move it into a module of its own"
             )
+        object.__setattr__(self, "function", placed_from(self.function))
         try:
             json.dumps(dict(self.arguments))
         except (TypeError, ValueError, RecursionError) as error:
@@ -58,15 +61,14 @@ class Call:
         """The function itself.
 
         Raises:
-            ExecutorError: there is no such module, or no such function in it.
+            ExecutorError: there is no such module or file, or no such function in it.
         """
-        module, _, name = self.function.partition(":")
+        place = as_place(self.function)
+        assert place is not None
         try:
-            found = getattr(importlib.import_module(module), name)
-        except ModuleNotFoundError as error:
-            raise ExecutorError(f"cannot import {module} for {self.function}: {error}") from None
-        except AttributeError:
-            raise ExecutorError(f"the module {module} has no function {name!r}") from None
+            found, _ = load(place)
+        except PluginError as error:
+            raise ExecutorError(str(error)) from error
         if not callable(found):
             raise ExecutorError(f"{self.function} is not a function")
         function: Callable[..., Any] = found

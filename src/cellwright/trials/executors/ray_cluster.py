@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from cellwright.base.module_path import working_folder_last
 from cellwright.trials.executors.executor import (
     Ended,
     Executor,
@@ -198,7 +199,8 @@ class RayCluster(Executor):
         room = int(self._ray.cluster_resources().get("CPU", 0) // self._thread_count)
         wanted = room if self._workers is None else min(room, self._workers)
         for _ in range(wanted - len(self._slots)):
-            actor = self._host.remote(self._thread_count, self._limits, sys.path)
+            path = working_folder_last(sys.path)
+            actor = self._host.remote(self._thread_count, self._limits, path)
             self._slots.append(_Slot(actor, actor.ready.remote()))
         # Those that never got a place, since the cluster has shrunk.
         surplus = [slot for slot in self._slots if slot.starting is not None]
@@ -230,6 +232,7 @@ def _join(ray: Any, address: str | None) -> None:
             log_to_driver=False,
             logging_level=logging.ERROR,
             **(here if address is None else {}),
+            **_job(address),
         )
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:
         said = " ".join(str(error).split())[:300]
@@ -237,6 +240,16 @@ def _join(ray: Any, address: str | None) -> None:
             f"cannot join the Ray cluster {address or 'of this machine'}: {said}; "
             "'ray start --head' starts one"
         ) from None
+
+
+def _job(address: str | None) -> dict[str, Any]:
+    """How Ray is kept from having its processes look for modules in our working directory before
+    all others: only of jobs that come through its client does it know that they do not want that.
+    What a worker needs of that directory comes with the driver's path. A client's address, and a
+    job that was submitted, have settings of their own."""
+    if (address or "").startswith("ray://") or "RAY_JOB_CONFIG_JSON_ENV_VAR" in os.environ:
+        return {}
+    return {"job_config": import_module("ray.job_config").JobConfig(_client_job=True)}
 
 
 def _must_listen(address: str) -> None:

@@ -20,6 +20,7 @@ import json
 import os
 import select
 import signal
+import site
 import socket
 import subprocess
 import sys
@@ -28,14 +29,23 @@ import threading
 import time
 from collections.abc import Sequence
 
+from cellwright.base.module_path import working_folder_last
 from cellwright.trials.executors.executor import Ended, Job, Kind, Limits
 from cellwright.trials.executors.memory import memory_of
 from cellwright.trials.executors.messages import receive, send
 
-_PROGRAM = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from cellwright.trials.executors.worker import main; main(int(sys.argv[2]), int(sys.argv[3]))"
-)
+_PROGRAM = """
+import json, site, sys
+sys.path[:] = json.loads(sys.argv[1])
+if json.loads(sys.argv[2]):
+    site.addsitedir(site.getusersitepackages())
+from cellwright.trials.executors.worker import main
+main(int(sys.argv[3]), int(sys.argv[4]))
+"""
+"""Runs isolated (`python -I`), so that until the path is set nothing is found but what is
+installed; `-c` alone would have the working directory first. What a user has installed for
+themselves without rights on the machine is on the path, and hooks of it are run as Python does."""
+
 _THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 _LOOK_SECONDS = 0.1
 _START_SECONDS = 120.0
@@ -49,7 +59,8 @@ class WorkerProcess:
     Args:
         threads: how many torch may use in it.
         limits: of each call.
-        path: where it looks for modules; where this process does unless said.
+        path: where it looks for modules; where this process does unless said. The working
+            directory comes last, if it is there at all.
     """
 
     def __init__(self, threads: int, limits: Limits, path: Sequence[str] | None = None) -> None:
@@ -146,10 +157,11 @@ class WorkerProcess:
         with theirs:
             environment = {**os.environ, **dict.fromkeys(_THREADS, str(self._threads))}
             handle = theirs.fileno()
-            path = list(sys.path if self._path is None else self._path)
-            arguments = [json.dumps(path), str(handle), str(self._threads)]
+            path = working_folder_last(list(sys.path if self._path is None else self._path))
+            user = bool(site.ENABLE_USER_SITE)
+            arguments = [json.dumps(path), json.dumps(user), str(handle), str(self._threads)]
             self._process = subprocess.Popen(
-                [sys.executable, "-c", _PROGRAM, *arguments],
+                [sys.executable, "-I", "-c", _PROGRAM, *arguments],
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=self._printed,

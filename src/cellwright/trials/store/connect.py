@@ -1,22 +1,20 @@
-"""From a path or a URL to a database that behaves as the store needs it."""
+"""From a URL to a database that behaves as the store needs it."""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import time
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, exc, make_url
+from sqlalchemy import URL, Connection, Engine, create_engine, event
 
-from cellwright.base.errors import shown
 from cellwright.trials.store.errors import StoreError
+from cellwright.trials.store.urls import SQLITE
 
-SQLITE, POSTGRESQL = "sqlite", "postgresql"
-
-_BUSY_SECONDS = 60
-"""How long a writer waits for another one. Transactions here take milliseconds."""
+BUSY_SECONDS = 1.0
+"""How long SQLite itself waits for another writer. It does so where no signal is heard, so it is
+short; `patience` waits on. Transactions here take milliseconds."""
 
 WRITES = "cellwright_writes"
 """The execution option of connections that will write: how soon the disk has to have it, by the
@@ -24,41 +22,13 @@ words that SQLite has for that."""
 
 AT_ONCE, SOON = "FULL", "NORMAL"
 
-# A server notices within a minute that a machine has vanished, instead of after two hours.
-_KEEP_ALIVE = (
+# A server notices within a minute that a machine has vanished, instead of after two hours; and so
+# do we that a server has.
+_SERVER = (
     "-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3 "
     "-c statement_timeout=600000"
 )
-
-
-def parse(place: str | Path) -> URL:
-    """The URL of a store: a file's name is a SQLite database.
-
-    >>> parse("studies.db").database
-    'studies.db'
-    >>> parse("postgresql://me@host/lab").drivername
-    'postgresql+psycopg'
-    """
-    text = os.fspath(place)
-    if "://" not in text:
-        if not text or text == ":memory:":
-            raise StoreError("a store is a file, such as studies.db, or a postgresql:// URL")
-        return URL.create(SQLITE, database=text)
-    try:
-        url = make_url(text)
-    except (exc.ArgumentError, ValueError):
-        raise StoreError(
-            f"{shown(_without_password(text))} is not a database URL; one looks like "
-            "postgresql://user:password@host:5432/name"
-        ) from None
-    kind = url.drivername.partition("+")[0]
-    if kind in ("postgres", POSTGRESQL):
-        return url.set(drivername="postgresql+psycopg")
-    if kind != SQLITE:
-        raise StoreError(f"a store is SQLite or PostgreSQL, not {shown(kind)}")
-    if not url.database or url.database == ":memory:":
-        raise StoreError("a SQLite store needs a file: sqlite:///studies.db, or just studies.db")
-    return url
+_CLIENT = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 
 def connect(url: URL, *, create: bool) -> Engine:
@@ -72,7 +42,8 @@ def connect(url: URL, *, create: bool) -> Engine:
             connect_args={
                 "connect_timeout": 10,
                 "application_name": "cellwright",
-                "options": _KEEP_ALIVE,
+                "options": _SERVER,
+                **_CLIENT,
             },
         )
     except ImportError:
@@ -86,11 +57,13 @@ def _sqlite(url: URL, create: bool) -> Engine:
     path = Path(url.database or "")
     if path.is_dir():
         raise StoreError(f"{path} is a folder; a store is a file, such as {path / 'studies.db'}")
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is a device or a pipe; a store is a file")
     if not create and not path.exists():
         raise StoreError(f"there is no store {path}")
     if not path.parent.is_dir():
         raise StoreError(f"cannot make the store {path}: there is no folder {path.parent}")
-    engine = create_engine(url, connect_args={"timeout": _BUSY_SECONDS})
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def set_up(connection: Any, record: Any) -> None:
@@ -116,7 +89,7 @@ def _sqlite(url: URL, create: bool) -> Engine:
 def _use_write_ahead_log(cursor: sqlite3.Cursor) -> None:
     """Change a new file's journal. Where several processes open it at once, SQLite tells all but
     one that it is locked, without the wait that it gives to writers."""
-    latest = time.monotonic() + _BUSY_SECONDS
+    latest = time.monotonic() + BUSY_SECONDS
     while True:
         try:
             cursor.execute("PRAGMA journal_mode = WAL")
@@ -125,8 +98,3 @@ def _use_write_ahead_log(cursor: sqlite3.Cursor) -> None:
             if "locked" not in str(error) or time.monotonic() > latest:
                 raise
             time.sleep(0.02)
-
-
-def _without_password(text: str) -> str:
-    scheme, _, rest = text.partition("://")
-    return f"{scheme}://{rest.rpartition('@')[2]}"

@@ -8,11 +8,13 @@ or whose process is seen to be gone, is removed by whichever driver notices firs
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, delete, func, insert, or_, select, update
 
 from cellwright.trials.retries import Retries
+from cellwright.trials.store.damage import check_row
 from cellwright.trials.store.places import Place, here
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study
@@ -61,11 +63,19 @@ def join_study(store: Store, study: Study, slots: int, lease: float) -> Driver:
     return driver
 
 
-def renew(store: Store, driver: Driver, slots: int) -> bool:
+def renew(
+    store: Store, driver: Driver, slots: int, unless: Callable[[], bool] = lambda: False
+) -> bool:
     """Renew the lease. False if it had run out and somebody noticed: then what the driver had
-    claimed is no longer its own, but it may claim again."""
+    claimed is no longer its own, but it may claim again.
+
+    Args:
+        unless: whether the driver has left by now: a renewal that took long must not bring it back.
+    """
 
     def beat(connection: Connection) -> bool:
+        if unless():
+            return False
         until = now(connection) + driver.lease
         query = update(drivers).where(drivers.c.id == driver.id)
         if connection.execute(query.values(alive_until=until, slots=slots)).rowcount:
@@ -81,6 +91,16 @@ def leave_study(store: Store, driver: Driver) -> None:
     store.write(lambda c: _remove(c, driver.study_id, driver.id, STOPPED, Retries()))
 
 
+_given_up: set[str] = set()
+"""Drivers of this process that ended while the store was away. Their process lives on, so that the
+next driver in it could not tell otherwise that they are gone."""
+
+
+def give_up(driver: Driver) -> None:
+    """Be no driver any more, without being able to say so to the store."""
+    _given_up.add(driver.id)
+
+
 def remove_dead(store: Store, driver: Driver, retries: Retries) -> int:
     """Remove all other drivers of the study that are dead; how many there were."""
 
@@ -91,8 +111,9 @@ def remove_dead(store: Store, driver: Driver, retries: Retries) -> int:
         )
         dead = 0
         for row in connection.execute(query).all():
+            check_row(drivers, row, "a driver")
             place = Place(row.host, row.place, row.pid, row.process)
-            if row.alive_until < at or place.has_ended():
+            if row.id in _given_up or row.alive_until < at or place.has_ended():
                 dead += _remove(connection, driver.study_id, row.id, LOST, retries)
         return dead
 
@@ -137,6 +158,7 @@ def situation(connection: Connection, study_id: int) -> Situation:
         row[0]: row[1] for row in connection.execute(_OPEN, {"study": study_id})
     }
     standing = connection.execute(_STANDING, {"study": study_id}).one()
+    check_row(studies, standing)
     asked, told, exhausted, leader, slots = standing
     ended = counts.get(FINISHED, 0) + counts.get(FAILED, 0)
     waiting = counts.get(WAITING, 0)

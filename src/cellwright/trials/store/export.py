@@ -12,8 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
+from cellwright.base.endings import PARQUET, EndingError, format_of
 from cellwright.base.errors import did_you_mean
 from cellwright.base.files import write_whole
+from cellwright.trials.store.damage import check_row, damage_named
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.store import Store
 from cellwright.trials.store.studies import Study
@@ -57,19 +59,26 @@ def export_study(store: Store, study: Study, path: str | Path, what: str = "tria
         raise StoreError(
             f"a study has the tables {', '.join(TABLES)}, not {what!r}{did_you_mean(what, TABLES)}"
         )
-    ending = path.suffix.lower()
-    if ending not in _WRITERS:
-        raise StoreError(f"{path}: the ending says the form, one of {', '.join(_WRITERS)}")
     columns, query, spread = TABLES[what]
-    writer = _WRITERS[ending](columns)
+    try:
+        writer = _WRITERS[format_of(path, tuple(_WRITERS), "table")](columns)
+    except EndingError as error:
+        raise StoreError(str(error)) from None
 
     def write(connection: Connection) -> None:
         result = connection.execution_options(yield_per=_AT_ONCE).execute(query(study))
-        rows = (values for row in result for values in spread(tuple(row)))
+        rows = (values for row in result for values in spread(_checked(what, row)))
         write_whole(path, writer(rows))
 
-    store.read(write)
+    with damage_named(store, study):
+        store.read(write)
     return path
+
+
+def _checked(what: str, row: Any) -> tuple[Any, ...]:
+    if what in _KEPT_IN:
+        check_row(_KEPT_IN[what], row, f"trial {row[0]}")
+    return tuple(row)
 
 
 def _csv(columns: Columns) -> Callable[[Rows], Iterator[bytes]]:
@@ -113,7 +122,7 @@ def _parquet(columns: Columns) -> Callable[[Rows], Iterator[bytes]]:
     return write
 
 
-_WRITERS = {".csv": _csv, ".parquet": _parquet}
+_WRITERS = {"csv": _csv, PARQUET: _parquet}
 
 
 def _parts(rows: Rows) -> Iterator[list[tuple[Any, ...]]]:
@@ -176,6 +185,8 @@ _Table = tuple[
     Callable[[Study], Select[Any]],
     Callable[[tuple[Any, ...]], Sequence[tuple[Any, ...]]],
 ]
+
+_KEPT_IN = {"trials": trials, "curves": curves, "attempts": attempts}
 
 TABLES: dict[str, _Table] = {
     "trials": (_TRIALS, _trials, _one),

@@ -23,13 +23,14 @@ from sqlalchemy import (
     type_coerce,
 )
 
-from cellwright.trials.store.connect import POSTGRESQL
+from cellwright.trials.store.damage import OK, damage_named
 from cellwright.trials.store.overview import Overview, study_overview
-from cellwright.trials.store.queries import OK, TrialRecord
+from cellwright.trials.store.queries import TrialRecord
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.studies import Study
 from cellwright.trials.store.tables import attempts, trials
 from cellwright.trials.store.trials import FAILED, FINISHED
+from cellwright.trials.store.urls import POSTGRESQL
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Ledger:
         attempts: how often a trial was begun, and `wasted`, how many of these came to nothing.
         epochs: how many epochs the trials have trained in all; those of attempts that came to
             nothing are not among them.
-        training: the seconds that the trials say they trained.
+        training: the seconds that the trials say they trained; those that failed say nothing.
         seconds: the seconds of the wall clock that all attempts took together.
         wall: the seconds during which at least one attempt was under way.
         peak_memory: the largest of a trial, in bytes.
@@ -110,7 +111,8 @@ def overview_and_ledger(store: Store, study: Study) -> tuple[Overview, Ledger]:
         found = study_overview(connection, study)
         return found, ledger_of(connection, found)
 
-    return store.read(read)
+    with damage_named(store, study):
+        return store.read(read)
 
 
 def ledger_of(connection: Connection, found: Overview) -> Ledger:
@@ -126,7 +128,7 @@ def ledger_of(connection: Connection, found: Overview) -> Ledger:
         attempts=found.attempts,
         wasted=found.wasted,
         epochs=_epochs(connection, found.study.id),
-        training=found.cost,
+        training=_trained(connection, found.study.id),
         seconds=found.seconds,
         wall=_at_work(connection, found.study.id),
         peak_memory=found.peak_memory,
@@ -136,6 +138,13 @@ def ledger_of(connection: Connection, found: Overview) -> Ledger:
 
 def _method(search: Mapping[str, Any]) -> str:
     return str(search.get("method", "?"))
+
+
+def _trained(connection: Connection, study_id: int) -> float:
+    """Seconds that trials say they trained. One that failed does not say."""
+    of_study = trials.c.study_id == study_id
+    query = select(func.sum(trials.c.cost)).where(of_study, trials.c.state == FINISHED)
+    return float(connection.execute(query).scalar() or 0.0)
 
 
 def _epochs(connection: Connection, study_id: int) -> int:

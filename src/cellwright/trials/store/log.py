@@ -15,11 +15,12 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from cellwright.trials.store.connect import POSTGRESQL
+from cellwright.trials.store.damage import check_row
 from cellwright.trials.store.errors import OvertakenError
 from cellwright.trials.store.store import now
 from cellwright.trials.store.tables import cells, curves, studies, trials
 from cellwright.trials.store.trials import FAILED, FINISHED, WAITING, trial_json, with_cells
+from cellwright.trials.store.urls import POSTGRESQL
 
 _OUTCOME = ("number", "told_after", "value", "status", "cost", "error")
 
@@ -29,10 +30,20 @@ _AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Log:
-    """A method's log, in the form of its `state()`."""
+    """A method's log, in the form of its `state()`; `asked` and `told` are what the study says of
+    its length."""
 
     trials: list[dict[str, Any]]
     outcomes: list[dict[str, Any]]
+    asked: int
+    told: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is as long as the study says, and nothing is missing in between."""
+        numbers = [trial["number"] for trial in self.trials]
+        lengths = (len(self.trials), len(self.outcomes))
+        return numbers == list(range(self.asked)) and lengths == (self.asked, self.told)
 
 
 @dataclass(frozen=True)
@@ -72,12 +83,16 @@ class Step:
 def read_log(connection: Connection, study_id: int) -> Log:
     """The whole log."""
     of_study = {"study": study_id}
+    length = connection.execute(_LENGTH, of_study).one()
+    check_row(studies, length)
     return Log(
         [trial_json(row) for row in connection.execute(_TRIALS, of_study)],
         [
             {**_outcome(row), "trials": row.told_after}
             for row in connection.execute(_TOLD, of_study)
         ],
+        length.asked,
+        length.told,
     )
 
 
@@ -148,6 +163,10 @@ def _parts(items: Sequence[str]) -> Iterable[Sequence[str]]:
 
 
 def _outcome(row: Any) -> dict[str, Any]:
+    what = f"trial {row.number}"
+    check_row(trials, row, what)
+    if row.numbers is not None:
+        check_row(curves, row, what)
     return {
         "number": row.number,
         "value": row.value,
@@ -163,6 +182,7 @@ _OF_STUDY = trials.c.study_id == bindparam("study")
 _OUTCOMES = select(*(getattr(trials.c, name) for name in _OUTCOME), curves.c.numbers).join_from(
     trials, curves, (curves.c.trial_id == trials.c.id) & (curves.c.name == "valid"), isouter=True
 )
+_LENGTH = select(studies.c.asked, studies.c.told).where(studies.c.id == bindparam("study"))
 _TRIALS = with_cells(_OF_STUDY).order_by(trials.c.number)
 _TOLD = _OUTCOMES.where(_OF_STUDY, trials.c.told.is_not(None)).order_by(trials.c.told)
 _ENDED = _OUTCOMES.where(

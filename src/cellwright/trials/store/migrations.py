@@ -14,9 +14,9 @@ from sqlalchemy import Connection, inspect, select, text
 
 from cellwright.runs.earlier import evaluation_of_today
 from cellwright.tasks.registry import task_kind
-from cellwright.trials.store.connect import POSTGRESQL
 from cellwright.trials.store.errors import StoreError
 from cellwright.trials.store.tables import metadata, schema
+from cellwright.trials.store.urls import POSTGRESQL
 from cellwright.trials.task_label import TaskLabel
 
 _LOCK = 0x63656C6C

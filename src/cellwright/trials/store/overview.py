@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from sqlalchemy import Connection, bindparam, func, select
 
+from cellwright.trials.store.damage import STATES, check_study, damage_named
+from cellwright.trials.store.errors import DamagedError, UnreadableError
 from cellwright.trials.store.queries import TrialRecord, best_of
 from cellwright.trials.store.store import Store, now
-from cellwright.trials.store.studies import Study, list_studies
+from cellwright.trials.store.studies import Study, study_by_id
 from cellwright.trials.store.tables import attempts, drivers, studies, trials
-from cellwright.trials.store.trials import FAILED, FINISHED, STATES
+from cellwright.trials.store.trials import FAILED, FINISHED
+
+State = Literal["running", "open", "complete", "failed"]
+"""What has become of a study."""
 
 _HOUR = 3600.0
 _EXHAUSTED = select(studies.c.exhausted).where(studies.c.id == bindparam("study"))
@@ -24,7 +30,8 @@ class Overview:
     Args:
         states: how many trials are waiting, running, finished, failed.
         statuses: how many ended "ok", "diverged", …
-        cost: the sum of what the trials say that they cost, in seconds of training.
+        cost: the sum of what the trials say that they cost, in seconds of training; for those that
+            failed, the time that they took.
         seconds: the wall clock's seconds of all attempts that have ended, those that came to
             nothing included.
         attempts: how many attempts there were.
@@ -58,20 +65,53 @@ class Overview:
         """How many trials have finished or failed."""
         return self.states[FINISHED] + self.states[FAILED]
 
+    @property
+    def state(self) -> State:
+        """Whether somebody works on it, or it waits to be gone on with, or it is over; and then,
+        whether all of its trials failed. (One that diverged did not: that is a result.)"""
+        if self.drivers:
+            return "running"
+        target = self.study.target
+        enough = self.exhausted or (target is not None and self.ended >= target)
+        if not enough or self.ended < self.trials:
+            return "open"
+        return "failed" if self.ended and not self.states[FINISHED] else "complete"
+
 
 def overview(store: Store, study: Study) -> Overview:
-    """How a study stands."""
-    return store.read(lambda connection: study_overview(connection, study))
+    """How a study stands.
+
+    Raises:
+        DamagedError: it has a trial that cannot be what was written.
+    """
+    with damage_named(store, study):
+        return store.read(lambda connection: study_overview(connection, study))
 
 
-def overviews(store: Store) -> list[Overview]:
-    """How all studies stand, the oldest first."""
-    found = list_studies(store)
-    return store.read(lambda connection: [study_overview(connection, study) for study in found])
+def overviews(store: Store, damaged: list[str] | None = None) -> list[Overview]:
+    """How all studies stand, the oldest first.
+
+    Args:
+        damaged: gets what is wrong with studies that are damaged, which are then left out; without
+            it they are an error.
+    """
+    found = []
+    query = select(studies.c.id).order_by(studies.c.id)
+    for number in store.read(lambda connection: connection.execute(query).scalars().all()):
+        try:
+            study = study_by_id(store, number)
+            if study is not None:
+                found.append(overview(store, study))
+        except (DamagedError, UnreadableError) as error:
+            if damaged is None:
+                raise
+            damaged.append(str(error))
+    return found
 
 
 def study_overview(connection: Connection, study: Study) -> Overview:
     """`overview` within a transaction."""
+    check_study(connection, study.id)
     of_study = trials.c.study_id == study.id
     rows = connection.execute(
         select(

@@ -10,14 +10,13 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from cellwright.cell import Cell
-from cellwright.trials.store.errors import StoreError
+from cellwright.cell.errors import CellError
+from cellwright.trials.store.damage import OK, STATES, check_row, damage_named
+from cellwright.trials.store.errors import DamagedError, StoreAwayError, StoreError
 from cellwright.trials.store.store import Store
 from cellwright.trials.store.studies import Study
 from cellwright.trials.store.tables import attempts, cells, curves, trials
-from cellwright.trials.store.trials import STATES
-
-OK = "ok"
-"""The status of a trial that has a value."""
+from cellwright.trials.store.trials import FAILED
 
 
 @dataclass(frozen=True)
@@ -59,7 +58,8 @@ def best_trials(
     def find(connection: Connection) -> list[TrialRecord]:
         return best_of(connection, study.id, most, fidelity)
 
-    return store.read(find)
+    with damage_named(store, study):
+        return store.read(find)
 
 
 def list_trials(
@@ -71,21 +71,58 @@ def list_trials(
         if state not in STATES:
             raise StoreError(f"a trial's state is one of {', '.join(STATES)}, not {state!r}")
         query = query.where(trials.c.state == state)
-    rows = store.read(lambda c: c.execute(query.order_by(trials.c.number).limit(most)).all())
-    return [_record(row) for row in rows]
+    with damage_named(store, study):
+        rows = store.read(lambda c: c.execute(query.order_by(trials.c.number).limit(most)).all())
+        return [_record(row) for row in rows]
+
+
+def failure_reasons(store: Store, study: Study, most: int = 3) -> list[str]:
+    """Why trials of a study failed, in a line each, the first reasons first."""
+    counted: dict[str, list[int]] = {}
+    for trial in list_trials(store, study, state=FAILED):
+        lines = (trial.error or "nobody knows why").splitlines()
+        counted.setdefault(lines[0] if lines else "nobody knows why", []).append(trial.number)
+    found = [
+        f"trial {numbers[0]}{f' and {len(numbers) - 1:,} more' if len(numbers) > 1 else ''}: {why}"
+        for why, numbers in counted.items()
+    ]
+    left = len(found) - most
+    return [*found[:most], *([f"and {left:,} more reasons"] if left > 0 else [])]
 
 
 def read_cell(store: Store, cell_id: str) -> Cell:
     """The cell of that id.
 
     Raises:
-        StoreError: the store does not have it.
+        StoreError: the store does not have it, or it is damaged.
     """
     query = select(cells.c.json).where(cells.c.id == cell_id)
     text = store.read(lambda connection: connection.execute(query).scalar_one_or_none())
     if text is None:
         raise StoreError(f"the store {store.title} has no cell {cell_id!r}")
-    return Cell.from_json(text)
+    try:
+        cell = Cell.from_json(text)
+        if cell.id != cell_id:
+            raise CellError(f"it is the cell {cell.id!r}")
+    except (CellError, TypeError) as error:
+        raise StoreError(
+            f"the cell {cell_id!r} in the store {store.title} is damaged: {error}"
+        ) from None
+    return cell
+
+
+def cell_of(store: Store, study: Study, trial: TrialRecord) -> Cell:
+    """The cell of a trial.
+
+    Raises:
+        DamagedError: the store does not have it, or not whole; the message names the trial.
+    """
+    try:
+        return read_cell(store, trial.cell_id)
+    except StoreAwayError:
+        raise
+    except StoreError as error:
+        raise DamagedError(str(error), f"trial {trial.number}", study.name) from None
 
 
 def read_curves(
@@ -101,7 +138,10 @@ def read_curves(
     )
     if numbers is not None:
         query = query.where(trials.c.number.in_(list(numbers)))
-    rows = store.read(lambda connection: connection.execute(query).all())
+    with damage_named(store, study):
+        rows = store.read(lambda connection: connection.execute(query).all())
+        for row in rows:
+            check_row(curves, row, f"the curve {name!r} of trial {row[0]}")
     return {number: tuple(json.loads(text)) for number, text in rows}
 
 
@@ -128,7 +168,10 @@ def list_attempts(store: Store, study: Study) -> list[Attempt]:
         .where(trials.c.study_id == study.id)
         .order_by(trials.c.number, attempts.c.number)
     )
-    rows = store.read(lambda connection: connection.execute(query).all())
+    with damage_named(store, study):
+        rows = store.read(lambda connection: connection.execute(query).all())
+        for row in rows:
+            check_row(attempts, row, f"an attempt at trial {row.trial}")
     return [Attempt(*row) for row in rows]
 
 
@@ -149,6 +192,7 @@ _INFO, _MEASURES = _FIELDS.index("info"), _FIELDS.index("measures")
 
 
 def _record(row: Any) -> TrialRecord:
+    check_row(trials, row, f"trial {row.number}")
     values = list(row)
     values[_INFO] = json.loads(values[_INFO])
     values[_MEASURES] = json.loads(values[_MEASURES]) if values[_MEASURES] else {}

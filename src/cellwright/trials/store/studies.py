@@ -12,7 +12,8 @@ from sqlalchemy.exc import IntegrityError
 
 from cellwright.base.errors import did_you_mean, shown
 from cellwright.tasks.metric import LOSS, Metric
-from cellwright.trials.store.errors import StoreError
+from cellwright.trials.store.damage import check_row
+from cellwright.trials.store.errors import DamagedError, StoreError
 from cellwright.trials.store.store import Store, now
 from cellwright.trials.store.tables import drivers, studies
 from cellwright.trials.task_label import TaskLabel
@@ -100,7 +101,8 @@ def find_study(store: Store, name: str) -> Study:
     row = store.read(lambda connection: connection.execute(_named(name)).one_or_none())
     if row is not None:
         return _study(row)
-    names = [study.name for study in list_studies(store)]
+    query = select(studies.c.name).order_by(studies.c.id)
+    names = [str(name) for name in store.read(lambda c: c.execute(query).scalars().all())]
     hint = did_you_mean(name, names) or (
         f"; it has {', '.join(names[:5])}{' …' if len(names) > 5 else ''}"
         if names
@@ -109,9 +111,17 @@ def find_study(store: Store, name: str) -> Study:
     raise StoreError(f"the store {store.title} has no study {shown(name)}{hint}")
 
 
+def study_by_id(store: Store, number: int) -> Study | None:
+    """The study of that number, unless it was removed meanwhile."""
+    query = select(studies).where(studies.c.id == number)
+    row = store.read(lambda connection: connection.execute(query).one_or_none())
+    return None if row is None else _study(row)
+
+
 def has_study(store: Store, name: str) -> bool:
     """Whether there is a study of that name."""
-    return bool(store.read(lambda connection: connection.execute(_named(name)).first()))
+    query = select(studies.c.id).where(studies.c.name == name)
+    return bool(store.read(lambda connection: connection.execute(query).first()))
 
 
 def list_studies(store: Store) -> list[Study]:
@@ -123,6 +133,12 @@ def list_studies(store: Store) -> list[Study]:
 def set_target(store: Store, study: Study, target: int) -> None:
     """Note how many trials are wanted, for those who look at the study."""
     store.write(lambda c: c.execute(update(studies).filter_by(id=study.id).values(target=target)))
+
+
+def set_search(store: Store, study: Study, search: Mapping[str, Any]) -> None:
+    """Write down a search anew, whose method does the same as before."""
+    text = json.dumps(search, allow_nan=False)
+    store.write(lambda c: c.execute(update(studies).filter_by(id=study.id).values(search=text)))
 
 
 def delete_study(store: Store, name: str) -> None:
@@ -154,6 +170,10 @@ def _taken(store: Store, name: str) -> StoreError:
 
 
 def _study(row: Any) -> Study:
+    try:
+        check_row(studies, row)
+    except DamagedError as error:
+        raise error.of(str(row.name)) from None
     return Study(
         row.id,
         row.name,

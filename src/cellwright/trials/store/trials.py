@@ -16,10 +16,11 @@ from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert,
 
 from cellwright.trials.outcome import Outcome
 from cellwright.trials.retries import Retries
+from cellwright.trials.store.damage import STATES, check_row
 from cellwright.trials.store.store import now
 from cellwright.trials.store.tables import attempts, cells, curves, drivers, trials
 
-WAITING, RUNNING, FINISHED, FAILED = STATES = ("waiting", "running", "finished", "failed")
+WAITING, RUNNING, FINISHED, FAILED = STATES
 
 LOST = "lost"
 """How an attempt ended whose driver, or whose machine, is gone."""
@@ -54,6 +55,8 @@ def claim(
     rows = connection.execute(_FIRST_WAITING, {"study": study_id, "most": most}).all()
     if not rows:
         return []
+    for row in rows:
+        check_row(trials, row, f"trial {row.number}")
     at = now(connection)
     taken = [
         {"trial": row.id, "next": row.attempt + 1, "driver": driver_id, "host": host, "at": at}
@@ -134,6 +137,7 @@ def end_attempt(
     row = connection.execute(query.with_for_update()).one_or_none()
     if row is None:
         return None
+    check_row(trials, row, "a trial")
     at = now(connection)
     failures = row.failures + (ending not in (LOST, STOPPED))
     losses = row.losses + (ending == LOST)
@@ -164,6 +168,7 @@ _CLAIMED = ("id", "number", "attempt", "cell_id", "fidelity", "seed", "info")
 
 def trial_json(row: Any) -> dict[str, Any]:
     """A trial as its method wrote it."""
+    check_row(trials, row, f"trial {row.number}")
     return {
         "number": row.number,
         "cell": row.cell,

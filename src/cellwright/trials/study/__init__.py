@@ -3,10 +3,12 @@
 May import the store and the executors. It knows methods by what they do (`leader.Method`).
 """
 
+from cellwright.trials.store.patience import StoreBack, StoreLost
 from cellwright.trials.study.driver import run_study
 from cellwright.trials.study.events import (
     AttemptFailed,
     Event,
+    GaveUpError,
     StudyError,
     StudyStopped,
     TrialFinished,
@@ -16,6 +18,9 @@ from cellwright.trials.study.events import (
 __all__ = [
     "AttemptFailed",
     "Event",
+    "GaveUpError",
+    "StoreBack",
+    "StoreLost",
     "StudyError",
     "StudyStopped",
     "TrialFinished",

@@ -22,13 +22,16 @@ from cellwright.base.errors import shown
 from cellwright.base.signals import StopRequest, stop_requests
 from cellwright.trials.executors import Call, Ended, Executor, Job
 from cellwright.trials.store import Overview, Retries, Store, Study, overview
+from cellwright.trials.store.damage import damage_named
 from cellwright.trials.store.drivers import Situation, lead, remove_dead, situation
-from cellwright.trials.store.errors import OvertakenError
+from cellwright.trials.store.errors import OvertakenError, StoreAwayError
 from cellwright.trials.store.log import read_ended, write_step
+from cellwright.trials.store.patience import AT_WORK, Patience
 from cellwright.trials.store.trials import WAITING, Claim, claim, claimed, end_attempt, finish
 from cellwright.trials.study.events import (
     AttemptFailed,
     Event,
+    GaveUpError,
     StudyError,
     StudyStopped,
     TrialFinished,
@@ -37,6 +40,7 @@ from cellwright.trials.study.events import (
 from cellwright.trials.study.leader import Leader, Method
 from cellwright.trials.study.membership import Membership
 from cellwright.trials.study.opening import open_study
+from cellwright.trials.study.unwritten import Unwritten
 from cellwright.trials.task_label import TaskLabel
 
 MOST_TRIALS = 10**9
@@ -72,6 +76,9 @@ def run_study(
     before. Others may work on it at the same time, from this machine or, with PostgreSQL, from
     others.
 
+    A store that does not answer, or cannot be written, is told to who watches, and tried again for
+    five minutes; what ends meanwhile is kept here and written when the store is back.
+
     Args:
         store: where everything is kept.
         name: of the study; a new one is begun if there is none of that name.
@@ -101,30 +108,49 @@ def run_study(
         StudyStopped: Ctrl-C was pressed, or the process was asked to end. What ran here is put
             back, and does not count as tried.
         StudyError: the study was begun with other settings, or too many trials failed in a row.
-        StoreError: the store cannot be used.
+        StoreError: the store cannot be used, or was away for too long.
     """
     if not 1 <= trials <= MOST_TRIALS:
         raise StudyError(f"a study has from 1 to {MOST_TRIALS:,} trials, not {shown(trials)}")
-    study = open_study(store, name, method, evaluate, window, trials, task)
-    with stop_requests() as stop, Membership(store, study, executor.slots, lease) as member:
-        driver = _Driver(
-            store,
-            study,
-            member,
-            executor,
-            evaluate,
-            lambda: Leader(store, study, method, trials),
-            retries if retries is not None else Retries(),
-            trials,
-            give_up_after,
-            watch if watch is not None else _ignore,
-            stop,
-        )
+    told = watch if watch is not None else _ignore
+    with (
+        stop_requests() as stop,
+        store.patient(Patience(AT_WORK, told, lambda: stop.signal is not None)),
+    ):
+        unwritten = Unwritten()
         try:
-            driver.run()
-        finally:
-            executor.cancel()
-    return overview(store, study)
+            study = open_study(store, name, method, evaluate, window, trials, task)
+            with (
+                damage_named(store, study),
+                Membership(store, study, executor.slots, lease) as member,
+            ):
+                driver = _Driver(
+                    store,
+                    study,
+                    member,
+                    executor,
+                    evaluate,
+                    lambda: Leader(store, study, method, trials),
+                    retries if retries is not None else Retries(),
+                    trials,
+                    give_up_after,
+                    told,
+                    stop,
+                    unwritten,
+                )
+                try:
+                    driver.run()
+                finally:
+                    unwritten.collect(executor)
+                    executor.cancel()
+            return overview(store, study)
+        except StoreAwayError as error:
+            if stop.signal is not None:
+                raise StudyStopped(name, f"{error}{unwritten}") from None
+            raise StoreAwayError(
+                f"{error}{unwritten}\n"
+                f"once the store is back, the same command goes on with study {name!r}"
+            ) from error
 
 
 class _Driver:
@@ -141,11 +167,12 @@ class _Driver:
         give_up_after: int | None,
         watch: Watch,
         stop: StopRequest,
+        unwritten: Unwritten,
     ) -> None:
         self._store, self._study, self._member, self._executor = store, study, member, executor
         self._evaluate, self._make_leader, self._retries = evaluate, make_leader, retries
         self._target, self._give_up_after = target, give_up_after
-        self._watch, self._stop = watch, stop
+        self._watch, self._stop, self._unwritten = watch, stop, unwritten
         self._leader: Leader | None = None
         self._running: dict[int, Claim] = {}
         self._tended = float("-inf")
@@ -179,7 +206,10 @@ class _Driver:
             ordered = sorted(mine, key=lambda pair: pair[0].trial_id)
             return [self._keep(connection, *pair) for pair in ordered]
 
-        for event in self._store.write(write):
+        self._unwritten.add(ended)
+        events = self._store.write(write)
+        self._unwritten.clear()
+        for event in events:
             if event is not None:
                 self._watch(event)
 
@@ -258,7 +288,7 @@ class _Driver:
     def _give_up_if_hopeless(self) -> None:
         limit, leader = self._give_up_after, self._leader
         if limit is not None and leader is not None and leader.failed_in_a_row >= limit:
-            raise StudyError(
+            raise GaveUpError(
                 f"the last {limit} trials of study {self._study.name!r} have all failed; "
                 f"the last one: {(leader.last_error or '?').splitlines()[0]}"
             )

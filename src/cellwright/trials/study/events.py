@@ -6,20 +6,32 @@ from dataclasses import dataclass
 from typing import Any
 
 from cellwright.base.errors import UserError
+from cellwright.trials.store.patience import StoreBack, StoreLost
 
 
 class StudyError(UserError):
     """A study cannot go on. The message says why, and what to do."""
 
 
+class GaveUpError(StudyError):
+    """So many trials of a study failed in a row that it was given up."""
+
+
 class StudyStopped(KeyboardInterrupt):
     """A driver was asked to stop (Ctrl-C, or the signal TERM), and has put back what it ran.
 
     It is a `KeyboardInterrupt`, so that a loop over studies ends as well.
+
+    Args:
+        study: its name.
+        lost: what was lost, in a sentence, because the store did not answer at the end; empty if
+            nothing was.
     """
 
-    def __init__(self, study: str) -> None:
-        super().__init__(f"stopped; the same command goes on with study {study!r} from here")
+    def __init__(self, study: str, lost: str = "") -> None:
+        line = f"stopped; the same command goes on with study {study!r} from here"
+        super().__init__(f"{line}\n{lost}" if lost else line)
+        self.lost = lost
 
 
 @dataclass(frozen=True)
@@ -60,4 +72,8 @@ class AttemptFailed:
     again: bool
 
 
-Event = TrialStarted | TrialFinished | AttemptFailed
+OfTrial = TrialStarted | TrialFinished | AttemptFailed
+"""What happens to a trial."""
+
+Event = OfTrial | StoreLost | StoreBack
+"""Everything that a driver reports."""

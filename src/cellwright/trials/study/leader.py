@@ -11,8 +11,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from sqlalchemy import Connection
+
+from cellwright.base.errors import UserError
 from cellwright.trials.outcome import Outcome
 from cellwright.trials.store import Store, Study
+from cellwright.trials.store.damage import check_study
+from cellwright.trials.store.errors import DamagedError
 from cellwright.trials.store.log import Log, NewTrial, Step, Told, read_log
 from cellwright.trials.store.trials import FAILED
 from cellwright.trials.study.events import StudyError
@@ -20,6 +25,9 @@ from cellwright.trials.trial import Trial
 
 LOG = ("trials", "outcomes")
 """The parts of a method's state that grow; the store keeps them as its table of trials."""
+
+
+_LOOKS = 3
 
 
 class Method(Protocol):
@@ -61,9 +69,8 @@ class Leader:
         target: int,
     ) -> None:
         self._target, self._window = target, study.window
-        log: Log = store.read(lambda connection: read_log(connection, study.id))
-        state = {**study.search, "trials": log.trials, "outcomes": log.outcomes}
-        self._method: Method = type(fresh).from_state(state, fresh.space)
+        log = _whole_log(store, study)
+        self._method: Method = _told_again(fresh, study, log)
         self._asked, self._told = len(log.trials), len(log.outcomes)
         self._exhausted = False
         self.failed_in_a_row = 0
@@ -130,3 +137,41 @@ class Leader:
                 return
             self._trials.append(NewTrial(trial.cell.id, trial.to_json()))
             self._asked += 1
+
+
+def _whole_log(store: Store, study: Study) -> Log:
+    """The log, which only a leader writes. One that was replaced may just be writing its last
+    step, so what seems to be missing is looked for again."""
+
+    def read(connection: Connection) -> Log:
+        check_study(connection, study.id)
+        return read_log(connection, study.id)
+
+    for _ in range(_LOOKS):
+        log = store.read(read)
+        if log.is_whole:
+            return log
+    raise DamagedError(
+        f"it has asked for {log.asked} trials and told {log.told} outcomes by its own count, and "
+        f"there are {len(log.trials)} and {len(log.outcomes)}"
+    )
+
+
+def _told_again(fresh: Method, study: Study, log: Log) -> Method:
+    """The method as it is after all that the log says."""
+    state = {**study.search, "trials": log.trials, "outcomes": log.outcomes}
+    try:
+        method: Method = type(fresh).from_state(state, fresh.space)
+    except (UserError, KeyError, TypeError, IndexError, AttributeError) as error:
+        _blame_a_cell(log)
+        raise DamagedError(f"what it has asked and told does not fit its method: {error}") from None
+    return method
+
+
+def _blame_a_cell(log: Log) -> None:
+    """Raise an error that names the trial whose cell cannot be read, if there is one."""
+    for trial in log.trials:
+        try:
+            Trial.from_json(trial)
+        except (UserError, TypeError) as error:
+            raise DamagedError(f"its cell: {error}", f"trial {trial['number']}") from None

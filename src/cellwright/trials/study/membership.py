@@ -6,10 +6,16 @@ import threading
 from types import TracebackType
 
 from cellwright.trials.store import Store, StoreError, Study
-from cellwright.trials.store.drivers import Driver, join_study, leave_study, renew
+from cellwright.trials.store.drivers import Driver, give_up, join_study, leave_study, renew
+from cellwright.trials.store.errors import StoreAwayError
+from cellwright.trials.store.patience import Patience
 
 _BEATS = 4
 """How often the lease is renewed while it lasts; three may fail."""
+
+_BEAT_SECONDS, _END_SECONDS = 5.0, 2.0
+"""How long one renewal is tried, and how long the thread may take to end. It is left behind then:
+it may sit in a connection to a server that does not answer."""
 
 
 class Membership:
@@ -39,16 +45,21 @@ class Membership:
         trace: TracebackType | None,
     ) -> None:
         self._over.set()
-        self._thread.join()
+        self._thread.join(_END_SECONDS)
+        if isinstance(error, StoreAwayError):
+            give_up(self.driver)  # it does not answer; the lease runs out by itself
+            return
         try:
             leave_study(self._store, self.driver)
         except StoreError:
+            give_up(self.driver)
             if error is None:
-                raise  # else the first error is the one to show; the lease runs out by itself
+                raise  # else the first error is the one to show
 
     def _beat(self) -> None:
-        while not self._over.wait(self.driver.lease / _BEATS):
-            try:
-                renew(self._store, self.driver, self._slots)
-            except StoreError:
-                continue  # the main thread will meet the same, and say so
+        with self._store.patient(Patience(_BEAT_SECONDS, stopping=self._over.is_set, grace=0.0)):
+            while not self._over.wait(self.driver.lease / _BEATS):
+                try:
+                    renew(self._store, self.driver, self._slots, unless=self._over.is_set)
+                except StoreError:
+                    continue  # the main thread will meet the same, and say so

@@ -9,9 +9,10 @@ from typing import Any
 from cellwright.base.errors import shown
 from cellwright.trials.executors import Call
 from cellwright.trials.store import Store, StoreError, Study, create_study, find_study, has_study
-from cellwright.trials.store.studies import set_target
+from cellwright.trials.store.studies import set_search, set_target
 from cellwright.trials.study.events import StudyError
 from cellwright.trials.study.leader import LOG, Method
+from cellwright.trials.study.source import SOURCE, check_other_code, other_code
 from cellwright.trials.task_label import TaskLabel
 
 
@@ -47,8 +48,8 @@ def open_study(
             if not has_study(store, name):  # else another driver began it just now
                 raise
     study = find_study(store, name)
-    now = {"search": search, "evaluation": evaluation, "window": window}
-    then = {name: getattr(study, name) for name in now}
+    now = {"search": _but_source(search), "evaluation": evaluation, "window": window}
+    then = {**{name: getattr(study, name) for name in now}, "search": _but_source(study.search)}
     difference = _difference(then, now)
     if difference is not None:
         where, old, new = difference
@@ -56,9 +57,18 @@ def open_study(
             f"study {name!r} was begun with {where} = {shown(old)}, not {shown(new)}; "
             "go on with the same settings, or choose another name"
         )
+    if other_code(study.search, search):
+        check_other_code(store, study, method)
+        set_search(store, study, search)
+        study = find_study(store, name)
     if study.target != target:
         set_target(store, study, target)
     return study
+
+
+def _but_source(search: Mapping[str, Any]) -> dict[str, Any]:
+    """A search without where its method's code comes from: a file may have been moved."""
+    return {name: value for name, value in search.items() if name != SOURCE}
 
 
 def _difference(then: Any, now: Any, where: str = "") -> tuple[str, Any, Any] | None:

@@ -1,0 +1,83 @@
+"""Where the native core may compute: on ordinary tensors, when torch computes at once.
+
+The core reads and writes memory by address, which torch does not see. Where torch records
+operations instead of computing them, or computes them on something other than plain memory, the
+core would give numbers that are wrong, or read memory that is not there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.autograd import forward_ad
+from torch.overrides import _get_current_function_mode_stack
+from torch.utils._device import DeviceContext
+
+_ORDINARY = {Tensor, nn.Parameter}
+
+# Asked for in every call of a layer, so without their wrappers in Python.
+_tracing = torch._C._get_tracing_state
+_dispatch_modes = torch._C._len_torch_dispatch_stack
+_function_modes = torch._C._len_torch_function_stack
+_function_transform = torch._C._functorch.peek_interpreter_stack
+_autocast = torch._C._is_any_autocast_enabled
+_compiling = torch.compiler.is_compiling
+_exporting = getattr(torch.compiler, "is_exporting", _compiling)  # torch 2.4 to 2.6 have none
+
+
+def transformed() -> str | None:
+    """What torch does here with operations other than to compute them, or None.
+
+    Then numbers in tensors may not be looked at either: `int(tensor)` fails, or is taken for a
+    constant.
+    """
+    if _compiling():  # first, because the others are not to be seen in a graph
+        return "torch records operations for a graph"
+    if _tracing() is not None:
+        return "torch records operations for a trace"
+    if _dispatch_modes():
+        return "a mode of torch wants to see all operations"
+    if _function_modes() and not _only_default_device():
+        return "a mode of torch wants to see all operations"
+    if _function_transform() is not None:
+        return "a transform of torch.func works on operations"
+    if forward_ad._current_level >= 0:
+        return "derivatives are taken forward"
+    return None
+
+
+def left_out_of_graphs() -> bool:
+    """Whether `torch.compile` looks at this code, which may leave calls out of its graphs."""
+    return _compiling() and not _exporting()
+
+
+def _only_default_device() -> bool:
+    """Whether modes are there only to say where new tensors belong; the core's say it anyway."""
+    modes = _get_current_function_mode_stack()  # type: ignore[no-untyped-call]
+    return all(isinstance(mode, DeviceContext) for mode in modes)
+
+
+def ordinary(tensors: Sequence[Tensor]) -> bool:
+    """Whether these are tensors of torch itself, in memory, and stay in their own dtype."""
+    if _autocast() or not _ORDINARY.issuperset(map(type, tensors)):
+        return False
+    return all(tensor.layout is torch.strided and not tensor.is_meta for tensor in tensors)
+
+
+def unfit(tensors: Sequence[Tensor]) -> str | None:
+    """Why the core cannot compute with these tensors, or None if it can.
+
+    Those without memory, such as sparse ones, are found when their memory is asked for.
+    """
+    for tensor in tensors:
+        if not tensor.is_cpu:
+            return f"it does not run on {tensor.device.type}"
+        if tensor.dtype is not torch.float32:
+            return f"it computes in torch.float32, not {tensor.dtype}"
+    if not _ORDINARY.issuperset(map(type, tensors)):
+        return "it computes with tensors of torch itself, not of other classes"
+    if _autocast():
+        return "it computes in torch.float32, not in what autocast chooses"
+    return None
