@@ -15,15 +15,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
-
 import cellwright as cw
 from cellwright.api import Comparison
 from cellwright.api.progress import everywhere
 from cellwright.base.amounts import duration, memory
 from cellwright.base.errors import UserError
 from cellwright.cell.draw import svg
+from cellwright.cli.output import stdout
+from cellwright.cli.tables import Column, Listing
 from cellwright.compare.contenders import Contender, contender, draw
 from cellwright.compare.failures import refuse_failures
 from cellwright.compare.plan import Plan
@@ -41,8 +40,6 @@ from cellwright.spaces import space
 from cellwright.tasks.language.metric import PERPLEXITY
 
 FOUND, LSTM = "found", "lstm"
-
-CONSOLE = Console(highlight=False)
 
 
 @dataclass(frozen=True)
@@ -77,12 +74,12 @@ def demo(folder: Path, sizes: Sizes) -> Path:
 
 def say(text: str = "", style: str = "") -> None:
     """Print a line for people."""
-    CONSOLE.print(text, style=style)
+    stdout().print(text, style=style)
 
 
 def show(command: str) -> None:
     """Print a command in one line, so that it can be copied."""
-    CONSOLE.print(f"  {command}\n", style="cyan", soft_wrap=True)
+    stdout().print(f"  {command}\n", style="cyan", soft_wrap=True)
 
 
 def given(settings: Sequence[str]) -> str:
@@ -263,14 +260,13 @@ def table(
 def print_outcome(searched: SearchFolder, found: Sequence[Standing]) -> None:
     """The table and the sentences on the terminal."""
     header, rows, place = table(searched, found)
-    shown = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for column, name in enumerate(header):
-        widest = 0 if column else max(len(row[0]) for row in rows)  # names are never cut
-        shown.add_column(name, justify="right" if column else "left", min_width=widest)
+    goes = {"test": 1, "in all": 2, "parameters": 3, "search": 4, "training": 5, "memory": 6,
+            "diverged": 7}  # fmt: skip
+    shown = Listing(*(Column(name, goes.get(name, 0), right=name != "cell") for name in header))
     for number_, row in enumerate(rows):
-        shown.add_row(*row, style="bold cyan" if number_ == place else "")
-    CONSOLE.print()
-    CONSOLE.print(shown)
+        shown.add(*row, style="bold cyan" if number_ == place else "")
+    stdout().print()
+    stdout().print(shown)
     say("perplexities: mean ± sample standard deviation over the seeds\n", "dim")
     for sentence in outcome(searched, found):
         say(sentence)

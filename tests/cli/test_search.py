@@ -72,7 +72,7 @@ def test_several_seeds_and_the_choice(short) -> None:
     done = short("--seeds", "2", "--set", "selection_epochs=1", "--name", "two")
     assert done.code == 0
     assert "what seed 1 found, trained from scratch" in done.out
-    rows = re.findall(r"^ +(\d) +([\d.]+) +([\d.]+) +[\d.]+ s  \w{16}  *(chosen)?", done.out, re.M)
+    rows = re.findall(r"^ +(\d) +([\d.]+) +([\d.]+) +[\d.]+ s  \w{16} *(chosen)?", done.out, re.M)
     assert len(rows) == 2
     assert (rows[0][3], rows[1][3]) == ("chosen", "")
     assert float(rows[0][2]) <= float(rows[1][2])

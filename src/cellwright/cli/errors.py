@@ -12,7 +12,7 @@ from cellwright.base.errors import UserError
 from cellwright.base.memory import is_shortage, shortage
 from cellwright.base.signals import interruptible
 from cellwright.cli.help import Group
-from cellwright.cli.output import say, stderr
+from cellwright.cli.output import forget_no_width, say, stderr
 
 FAILED = 1
 """Exit code: something that the command was given, or met, is wrong."""
@@ -38,7 +38,7 @@ class RootGroup(Group):
     ) -> Any:
         """Parse the arguments, run the command and exit."""
         _make_streams_safe()
-        _forget_no_width()
+        forget_no_width()
         with interruptible() as heard:
             try:
                 code = super().main(
@@ -136,14 +136,6 @@ def _make_streams_safe() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
-
-
-def _forget_no_width() -> None:
-    """Leave out a width that is none, as COLUMNS=0, which some programs set; rich, which draws
-    the help too, would take it at its word and print nothing."""
-    width = os.environ.get("COLUMNS", "")
-    if not (width.isdecimal() and int(width[:9]) > 0):
-        os.environ.pop("COLUMNS", None)
 
 
 def _leave_quietly() -> NoReturn:

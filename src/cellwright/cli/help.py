@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from rich.markup import escape, render
+from rich.markup import escape
 from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
@@ -63,36 +63,29 @@ def _plain(command: Any, ctx: Any) -> Iterator[str]:
     yield from folded(f"Usage: {ctx.command_path} {usage}", width)
     for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
         yield ""
-        yield from folded(" ".join(render(paragraph).plain.split()), width)
-    records = [(param.param_type_name, _record(param, ctx)) for param in command.params]
-    help_option = command.get_help_option(ctx)
-    if help_option is not None:
-        records.append(("option", help_option.get_help_record(ctx)))
-    sections = {
-        "Arguments": [record for kind, record in records if kind == "argument" and record],
-        "Options": [record for kind, record in records if kind == "option" and record],
-        "Commands": [
-            (name, command.get_command(ctx, name).get_short_help_str(200))
-            for name in (command.list_commands(ctx) if isinstance(command, TyperGroup) else ())
-        ],
-    }
+        yield from folded(_unescaped(paragraph), width)
+    sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+    for param in command.get_params(ctx):
+        usual = "Arguments" if param.param_type_name == "argument" else "Options"
+        title = getattr(param, "rich_help_panel", None) or usual
+        record = param.get_help_record(ctx)
+        if record is not None:
+            sections.setdefault(title, []).append(record)
+    names = command.list_commands(ctx) if isinstance(command, TyperGroup) else []
+    found = [(name, command.get_command(ctx, name)) for name in names]
+    sections["Commands"] = [(name, one.get_short_help_str(200)) for name, one in found]
     for title, rows in sections.items():
         if rows:
             yield ""
-            yield title
+            yield from folded(title, width)
         for name, about in rows:
             yield from folded(f"  {name}", width)
-            yield from folded(f"    {render(about or '').plain}", width)
+            yield from folded(f"    {_unescaped(about or '')}", width)
 
 
-def _record(param: Any, ctx: Any) -> tuple[str, str] | None:
-    """What an option is called and does, and its default where that is worth a word."""
-    record: tuple[str, str] | None = param.get_help_record(ctx)
-    default = getattr(param.default, "value", param.default)
-    if record is None or default is None or default is False or default == "":
-        return record
-    name, about = record
-    return name, about if "[default" in about else f"{about} [default: {default}]"
+def _unescaped(text: str) -> str:
+    """A help text as it is meant: a bracket is escaped for the markup of the panels."""
+    return " ".join(text.replace("\\[", "[").split())
 
 
 def _print(epilog: str | None) -> None:

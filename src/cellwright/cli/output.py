@@ -32,7 +32,16 @@ PIPE_WIDTH = 160
 """Into a file or a pipe a table is as wide as it needs, up to this; only terminals have an edge."""
 
 
+def forget_no_width() -> None:
+    """Leave out a width that is none, as COLUMNS=0, which some programs set; rich, which draws
+    the help too, would take it at its word and print nothing."""
+    width = os.environ.get("COLUMNS", "")
+    if not (width.isdecimal() and int(width[:9]) > 0):
+        os.environ.pop("COLUMNS", None)
+
+
 def _console(stream: Any) -> Console:
+    forget_no_width()
     terminal = stream.isatty()
     file: Any = stream if terminal else Trimmed(stream)
     width = None if terminal or "COLUMNS" in os.environ else PIPE_WIDTH

@@ -72,9 +72,9 @@ class Listing:
         self.columns, self.title = columns, title
         self.rows: list[list[Text]] = []
 
-    def add(self, *cells: str | Text) -> None:
+    def add(self, *cells: str | Text, style: str = "") -> None:
         """Add a row."""
-        found = [Text(printable(c)) if isinstance(c, str) else c for c in cells]
+        found = [Text(printable(c), style=style) if isinstance(c, str) else c for c in cells]
         assert len(found) == len(self.columns)
         self.rows.append(found)
 

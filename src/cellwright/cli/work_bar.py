@@ -70,7 +70,7 @@ def _lines(console: Console, of_bytes: bool) -> Iterator[Progress]:
     def line() -> str | None:
         return described(*latest, time.monotonic() - begun, of_bytes)
 
-    ticker = Ticker(console, line)
+    ticker = Ticker(console, line, time.monotonic)
 
     def tell(what: str, done: int, total: int) -> None:
         nonlocal latest, begun
