@@ -109,14 +109,14 @@ def test_wrong_ones_are_left_out_and_the_others_compared(file, tmp_path, in_this
 
 
 def test_other_content_is_another_method(file, tmp_path, in_this_process):
-    mine = tmp_path / "mine.py"
+    mine, folder = tmp_path / "mine.py", tmp_path / "compared"
     mine.write_text(FILE.read_text())
 
     def searches(**more) -> int:
-        table, entries, _ = prepare(file, [f"{mine}:Prints:patience=0,features=none"], tmp_path)
+        table, entries, _ = prepare(file, [f"{mine}:Prints:patience=0,features=none"], folder)
         ended: list[tuple[int, int]] = []
         more = {"watch": lambda *done: ended.append(done)}
-        found = compare(table, entries, range(2), SECONDS, tmp_path, **more)
+        found = compare(table, entries, range(2), SECONDS, folder, **more)
         assert found.entries == tuple(entries)
         return ended[-1][1] - ended[0][0]
 
@@ -124,7 +124,7 @@ def test_other_content_is_another_method(file, tmp_path, in_this_process):
     assert searches() == 0
     mine.write_text(FILE.read_text() + "# other\n")
     assert searches() == 3
-    table, [one], _ = prepare(file, [f"{mine}:Climb:features=none"], tmp_path)
+    table, [one], _ = prepare(file, [f"{mine}:Climb:features=none"], folder)
     mine.write_text(FILE.read_text())
     with pytest.raises(BenchError, match=r"mine.py:Climb was changed while the comparison ran"):
         compare(table, [one], [0], SECONDS, tmp_path)

@@ -11,6 +11,8 @@ def duration(seconds: float) -> str:
     >>> duration(3.21), duration(59.9), duration(200.0), duration(7500.0)
     ('3.2 s', '60 s', '3 min 20 s', '2 h 05 min')
     """
+    if not math.isfinite(seconds):
+        return "–"
     if seconds < 10:
         return f"{seconds:.1f} s"
     if seconds < 60:

@@ -20,6 +20,7 @@ from cellwright.report.metric_axis import (
 from cellwright.report.paper import Shape
 from cellwright.runs.cell_file import write_cell
 from cellwright.search.one_shot.cells import listed_cell
+from cellwright.search.one_shot.epochs import epochs_of
 from cellwright.tasks.metric import Metric
 
 if TYPE_CHECKING:
@@ -48,9 +49,10 @@ def draw_search(folder: SeedFolder) -> list[Path]:
 
     Raises:
         PlotError: matplotlib is missing. The cells and their animation are there even so.
+        RunError: the metrics are damaged.
     """
-    epochs = [record for record in folder.metrics() if record.get("kind") == "epoch"]
     files = [_draw_cell(folder)]
+    epochs = epochs_of(folder)
     if not epochs:
         return files
     cells = write_cells(folder, epochs)

@@ -12,6 +12,7 @@ A name is that of one recipe, of one kind.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -91,7 +92,7 @@ def find_recipe(wanted: str, beside: Path | None, folder: str) -> Path | None:
     path = Path(wanted).expanduser()
     path = path if beside is None else beside / path
     if path.suffix == ".toml" or len(Path(wanted).parts) > 1 or _is_file(path):
-        return path.resolve()
+        return Path(os.path.realpath(path))  # `resolve` raises where links go in circles
     hint = did_you_mean(wanted, packaged) or f"; there are {', '.join(packaged)}"
     for other in KINDS:
         if other != folder and wanted in names_in(other):
