@@ -3,10 +3,10 @@
     python tests/fuzz_files.py --variants 5000 --seed 1 --minutes 10
     python tests/fuzz_files.py --only 1234 --seed 1          # one variant again, with all details
 
-Commands run in this process, which is fast. Each has to end with an exit code and, if it fails, with
-an error for people. A failure is: any other exception, a command that does not end, memory beyond a
-bound, or another file changed by a command that only reads. If this process itself dies, the file
-`variant` in its folder says which variant it was.
+Commands run in this process, which is fast. Each has to end with an exit code and, if it fails,
+with an error for people. A failure is: any other exception, a command that does not end, memory
+beyond a bound, or another file changed by a command that only reads. If this process itself dies,
+the file `variant` in its folder says which variant it was.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -197,10 +198,8 @@ def _runs(folder: Path) -> None:
     done = small_run(folder / "text", folder / "runs" / "done", "training.epochs=2")
     train(done.folder, done.training)
     cut = small_run(folder / "text", folder / "runs" / "cut", "training.epochs=2")
-    try:
+    with contextlib.suppress(_Cut):
         train(cut.folder, cut.training, watch=_cut_after_epoch)
-    except _Cut:
-        pass
 
 
 def _cut_after_epoch(event: Any) -> None:
@@ -218,10 +217,8 @@ class _CutWatcher(Watcher):
 def _search(folder: Path) -> None:
     recipe = load_search_recipe(folder / "search.toml")
     made = SearchFolder.create(recipe, [0], path=folder / "searches" / "cut")
-    try:
+    with contextlib.suppress(_Cut):
         run_search(made, _CutWatcher())
-    except _Cut:
-        pass
 
 
 def _cells(folder: Path) -> None:

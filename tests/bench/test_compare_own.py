@@ -127,7 +127,7 @@ def test_other_content_is_another_method(file, tmp_path, in_this_process):
     table, [one], _ = prepare(file, [f"{mine}:Climb:features=none"], folder)
     mine.write_text(FILE.read_text())
     with pytest.raises(BenchError, match=r"mine.py:Climb was changed while the comparison ran"):
-        compare(table, [one], [0], SECONDS, tmp_path)
+        compare(table, [one], [0], SECONDS, folder)
 
 
 def test_in_processes_of_their_own(file, tmp_path):

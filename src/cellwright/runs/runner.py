@@ -308,7 +308,7 @@ def _restore(folder: WorkFolder[Any], work: Work[Any, Any]) -> Position:
     try:
         position = Position(**checkpoint.state["position"])
         work.restore(Snapshot(dict(checkpoint.tensors), checkpoint.state["training"]))
-    except (KeyError, IndexError, TypeError, ValueError, RuntimeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, RuntimeError) as error:
         raise RunError(
             f"{path} does not fit: it was written by another version of cellwright "
             f"({type(error).__name__}: {error})"

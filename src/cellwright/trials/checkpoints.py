@@ -67,7 +67,9 @@ class Keeper:
             if checkpoint is None:
                 continue
             training = make()
-            with contextlib.suppress(KeyError, IndexError, TypeError, ValueError, RuntimeError):
+            with contextlib.suppress(
+                LookupError, TypeError, ValueError, AttributeError, RuntimeError
+            ):
                 state = checkpoint.state["training"]
                 training.restore(Snapshot(dict(checkpoint.tensors), state))
                 if path == self._path:
