@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from cellwright.bench.building.build import BuildProgress
+from cellwright.bench.building.progress import BuildProgress
 from cellwright.cli import ticker as module
 from cellwright.cli import work_bar as bars
 from cellwright.cli.bench import build_progress
