@@ -200,3 +200,22 @@ def test_an_interruption_that_others_make_another_error_of(run, monkeypatch):
 
     monkeypatch.setattr("cellwright.cli.sources.load", load)
     assert_one_line(run("cells", "list"), 130, "error: interrupted")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("cells", "show", ""),
+        ("cells", "draw", "gru", "-o", ""),
+        ("train", "gru", "--data", ""),
+        ("runs", "list", ""),
+        ("bench", "build", "-o", ""),
+        ("train", "--resume", ""),
+    ],
+)
+def test_an_argument_that_is_empty_is_refused(run, words: tuple[str, ...]):
+    done = run(*words)
+    assert (done.code, done.err) == (
+        2, "error: an argument is empty: say what is meant, or leave it out\n",
+    )  # fmt: skip
+    assert not list(Path().iterdir())

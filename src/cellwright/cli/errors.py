@@ -39,6 +39,8 @@ class RootGroup(Group):
         """Parse the arguments, run the command and exit."""
         _make_streams_safe()
         forget_no_width()
+        if "" in (sys.argv[1:] if args is None else args):  # as "$CELL" is without a value
+            _fail("an argument is empty: say what is meant, or leave it out", USAGE)
         with interruptible() as heard:
             try:
                 code = super().main(

@@ -122,7 +122,7 @@ def _one_cell(name: str) -> Cell:
 
 def check_name(name: str) -> None:
     """Say so if a name cannot be that of a folder."""
-    if not name.strip(". ") or Path(name).name != name or "\0" in name:
+    if not name.strip(". ") or Path(name).name != name or not name.isprintable():
         raise typer.BadParameter(f"{name!r} is no name for a run's folder; --out says where it is")
 
 

@@ -43,6 +43,7 @@ from cellwright.trials.study import (
     TrialStarted,
     run_study,
 )
+from cellwright.trials.study.opening import open_study
 from cellwright.trials.task_label import TaskLabel
 from cellwright.trials.trial import Trial
 from trials.evaluators import evaluate
@@ -133,6 +134,22 @@ def test_what_the_trials_learn_is_kept(store: Store):
     study(store, evolution(), InProcess(), 3, task=label)
     found = find_study(store, "s")
     assert (found.task, found.metric.name) == (label, "F1")
+
+
+def test_data_that_has_changed_is_described(store: Store):
+    metric = Metric.model_validate({"name": "F1", "form": "percent"})
+    for data in ("ptb: 9 words", "ptb: 12 words"):
+        call = Call("trials.evaluators:evaluate", {"fingerprint": data[-8:]})
+        label = TaskLabel("my_tasks:names", metric, data)
+        if data.startswith("ptb: 9"):
+            open_study(store, "s", evolution(), call, None, 2, label)
+            continue
+        with pytest.raises(StudyError) as caught:
+            open_study(store, "s", evolution(), call, None, 2, label)
+    assert str(caught.value) == (
+        "study 's' was begun with other data; go on with that, or choose another name\n"
+        "it was\nptb: 9 words\nit is\nptb: 12 words"
+    )
 
 
 def test_measures_are_kept(store: Store):

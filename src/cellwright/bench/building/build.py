@@ -218,7 +218,7 @@ def _building(
     training = recipe.training.model_copy(update={"epochs": epochs})
     own = opened(recipe).on(None)  # workers may have another working folder
     task = open_task(own.task)
-    label = TaskLabel(own.task.kind, task.metric)
+    label = TaskLabel(own.task.kind, task.metric, task.describe())
     # What a recipe says of itself does not decide a result.
     own = own.model_copy(update={"training": training, "description": ""})
     return Building(name, method, cells, own, label, task.fingerprint, threads, checkpoints)

@@ -119,7 +119,8 @@ def _evaluator(
     code = file_hash(child.task.kind)
     if code is not None:
         arguments["code"] = code
-    return Call(EVALUATOR, arguments), TaskLabel(child.task.kind, task.metric)
+    label = TaskLabel(child.task.kind, task.metric, task.describe())
+    return Call(EVALUATOR, arguments), label
 
 
 def _goes_on(recipe: StudyRecipe) -> bool:

@@ -15,6 +15,9 @@ from cellwright.trials.study.leader import LOG, Method
 from cellwright.trials.study.source import SOURCE, check_other_code, other_code
 from cellwright.trials.task_label import TaskLabel
 
+_FINGERPRINT = "evaluation.arguments.fingerprint"
+"""Of the data that trials learn from."""
+
 
 def open_study(
     store: Store,
@@ -53,6 +56,8 @@ def open_study(
     difference = _difference(then, now)
     if difference is not None:
         where, old, new = difference
+        if where == _FINGERPRINT and task is not None:
+            raise _other_data(study, task)
         raise StudyError(
             f"study {name!r} was begun with {where} = {shown(old)}, not {shown(new)}; "
             "go on with the same settings, or choose another name"
@@ -64,6 +69,16 @@ def open_study(
     if study.target != target:
         set_target(store, study, target)
     return study
+
+
+def _other_data(study: Study, task: TaskLabel) -> StudyError:
+    """The error for data that has changed since a study was begun, with both."""
+    line = (
+        f"study {study.name!r} was begun with other data; go on with that, or choose another name"
+    )
+    then = study.task.data if study.task is not None else ""
+    was = f"\nit was\n{then}" if then else ""
+    return StudyError(f"{line}{was}\nit is\n{task.data}")
 
 
 def _but_source(search: Mapping[str, Any]) -> dict[str, Any]:
