@@ -76,7 +76,10 @@ class WorkInfo(_Info):
     seed: Annotated[int, Field(ge=0, strict=True)]
     backend: str = "auto"
     threads: int = Field(
-        ge=1, strict=True, description="of torch; another number may change the last bits"
+        ge=1,
+        le=10_000,
+        strict=True,
+        description="of torch; another number may change the last bits",
     )
     versions: dict[str, str] = Field(default_factory=lambda: versions())
 

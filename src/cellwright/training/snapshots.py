@@ -45,11 +45,17 @@ def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
 
 
 def restore_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """The inverse of `optimizer_tensors`."""
+    """The inverse of `optimizer_tensors`.
+
+    Raises:
+        ValueError: something is missing. torch would notice in the middle of the next step.
+    """
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         number, _, what = name.partition(".")
         state.setdefault(int(number), {})[what] = tensor.clone()
+    if len({frozenset(remembered) for remembered in state.values()}) > 1:
+        raise ValueError("what the optimizer remembers is not whole")
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": state, "param_groups": groups})
 
