@@ -53,8 +53,8 @@ def test_for_a_paper(run, shell, document: str):
     check_commands(run, shell, found)
 
 
-def test_your_own_texts(shell):
-    check_commands(shell, "data.md")
+def test_your_own_texts(run, shell):
+    check_commands(run, shell, blocks("data.md", "console"))
 
 
 def test_the_example_is_the_one_in_the_document():

@@ -51,7 +51,7 @@ def test_searching(run, corpus, folder, url, monkeypatch):
     assert f"so far: cellwright studies show s --store {shown}\n" in stopped.err
     assert "the password is not shown; PGPASSWORD or ~/.pgpass can supply it" in stopped.err
     found = run(*command, "1")
-    assert f"cellwright studies show s --store {shown} " in found.out
+    assert f"cellwright studies show s --store {shown}\n" in found.out
     looked = run("studies", "show", "s", "--store", url)
     assert f"plot:   cellwright studies plot s --store {shown}\n" in looked.out
     for done in (stopped, found, looked, run("studies", "show", "none", "--store", url)):
