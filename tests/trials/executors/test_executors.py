@@ -68,9 +68,9 @@ def test_a_job_gives_what_its_function_gives(executor: Executor):
 
 
 def test_a_function_of_a_file(executor: Executor, tmp_path: Path):
-    (tmp_path / "beside.py").write_text("more = 1\n")
+    (tmp_path / "jobs_beside.py").write_text("more = 1\n")
     file = tmp_path / "my jobs.py"
-    file.write_text("import beside\n\n\ndef add(a, b):\n    return a + b + beside.more\n")
+    file.write_text("import jobs_beside\n\n\ndef add(a, b):\n    return a + b + jobs_beside.more\n")
     [ended] = run(executor, Call(f"{file}:add", {"a": 2, "b": 3}))
     assert (ended.kind, ended.value) == ("done", 6)
     [lost] = run(executor, Call(f"{tmp_path}/nowhere.py:add"))
