@@ -140,7 +140,7 @@ def test_a_random_search_whose_trials_all_fail_does_not_hide_the_study(search):
         (["--set", "method.smaple=3"], "has no setting 'smaple'; did you mean 'sample'?"),
         (["--store", "nowhere/s.db"], "nowhere"),
         (["--data", "nothing"], "nothing"),
-        (["--name", ""], "a study's name is"),
+        (["--name", "x" * 300], "a study's name is"),
         (["--threads", "99999"], "threads should be from 1 to "),
         (["--set", "threads=999"], "threads should be from 1 to "),
         (["--executor", "local", "--workers", "99999"], "workers should be from 1 to "),
