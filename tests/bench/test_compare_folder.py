@@ -88,3 +88,4 @@ def test_what_was_killed_before_its_first_word_is_gone_on_with(tmp_path: Path):
     (tmp_path / "runs").mkdir()
     (tmp_path / ".table.bench.123.tmp").write_text("")
     mark_folder(tmp_path, ONE)
+    assert (tmp_path / "methods.json").is_file()
