@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
+from pydantic.dataclasses import dataclass as checked
+
 from cellwright.cell import Cell
 from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.training.results import Status, StepDone
+from cellwright.training.results import STRICT, Status, StepDone
 
 Part = Literal["weights", "controller", "candidates"]
 """What a step was for."""
@@ -37,7 +39,7 @@ class SharingStep(StepDone):
     reward: float | None
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=STRICT)
 class SharingEpoch:
     """Where a search stands after an epoch.
 
@@ -90,7 +92,7 @@ class SharingEpoch:
         return cls(**{**values, "listing": listing_of(values["listing"])})
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=STRICT)
 class Candidate:
     """A cell that was sampled in the end, and its losses with the shared weights.
 
