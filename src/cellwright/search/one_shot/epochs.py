@@ -45,7 +45,7 @@ def _problem(record: dict[str, Any], first: dict[str, Any]) -> str | None:
         listed_cell(record["listing"])
     except ValidationError as error:
         return first_problem(error)
-    except (CellError, LookupError, ValueError) as error:
+    except (CellError, LookupError, TypeError, ValueError) as error:
         return f"listing: {type(error).__name__}: {error}"
     same = record.get("watched", {}).keys() == first.get("watched", {}).keys()
     return None if same else "watched has other names than the first epoch's"
