@@ -83,10 +83,10 @@ class AgingEvolution(SequentialMethod):
             return self._trial(number, self._initial[number])
         rng = self._rng(number)
         if number < self.population:
-            return self._trial(number, self.space.sample(rng))
+            return self._trial(number, self.space.sample_live(rng))
         alive = self._known(number)[-self.population :]
         if not alive:
             return None
         drawn = [alive[i] for i in rng.integers(len(alive), size=self.sample)]
         parent = min(drawn, key=self._loss)
-        return self._trial(number, self.space.mutate(parent.cell, rng), parent=parent.number)
+        return self._trial(number, self.space.mutate_live(parent.cell, rng), parent=parent.number)
