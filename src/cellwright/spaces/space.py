@@ -16,6 +16,7 @@ from cellwright.base.plugins import Source
 from cellwright.cell import Cell, CellError
 from cellwright.cell.liveness import surely_dead
 from cellwright.cell.zoo import zoo
+from cellwright.spaces.settings import is_unsaid
 
 Value = str | int | float
 """What a choice may be set to."""
@@ -138,6 +139,7 @@ class Space(ABC):
             field.name: list(value) if isinstance(value, tuple) else value
             for field in dataclasses.fields(self)
             for value in [getattr(self, field.name)]
+            if not is_unsaid(field, value)
         }
 
 

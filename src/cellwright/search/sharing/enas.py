@@ -91,7 +91,11 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
             )
         self._policy = list(self.controller.parameters())
         self._policy_optimizer = torch.optim.Adam(
-            self._policy, settings.controller_rate, fused=True
+            self._policy,
+            settings.controller_rate,
+            betas=(settings.controller_beta1, 0.999),
+            eps=settings.controller_epsilon,
+            fused=True,
         )
 
     def _begin_epoch(self) -> None:

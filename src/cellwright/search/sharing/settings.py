@@ -53,6 +53,12 @@ class SharingSettings(TrainingSettings):
         1, description="cells that a step of the controller samples, all read one minibatch"
     )
     controller_rate: Positive = Field(3.5e-4, description="Adam's rate for the controller")
+    controller_beta1: Rate = Field(
+        0.9, description="Adam's first beta for the controller; 0 in ENAS' code"
+    )
+    controller_epsilon: Positive = Field(
+        1e-8, description="Adam's epsilon for the controller; 1e-3 in ENAS' code"
+    )
     controller_units: Count = Field(100, description="width of the controller's LSTM")
     controller_range: Positive = Field(
         0.1, description="the controller's weights start uniform in ± this"
