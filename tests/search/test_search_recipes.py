@@ -175,6 +175,13 @@ def test_mistakes_in_a_search_with_shared_weights(setting: str, says: str):
     assert says in str(caught.value)
 
 
+def test_the_controller_samples_no_darts_cells():
+    with pytest.raises(RecipeError, match="the controller samples ENAS' cells"):
+        load_search_recipe("enas-ptb", ["search.cells=darts"])
+    with pytest.raises(RecipeError, match="'none', which no derived cell has"):
+        load_search_recipe("random-sharing-ptb", ["search.operations=['none', 'tanh']"])
+
+
 def test_random_search_has_no_controller():
     with pytest.raises(RecipeError, match="random-sharing has no controller: controller_steps"):
         load_search_recipe("random-sharing-ptb", ["search.controller_steps=5"])

@@ -26,7 +26,8 @@ def epochs_of(folder: SeedFolder) -> list[dict[str, Any]]:
     found = [record for record in folder.metrics() if record.get("kind") == "epoch"]
     for record in found:
         listing = record.get("listing")
-        kind = SharingEpoch if isinstance(listing, dict) and "first" in listing else SearchEpoch
+        shares = "diverged" in record or (isinstance(listing, dict) and "first" in listing)
+        kind = SharingEpoch if shares else SearchEpoch
         try:
             TypeAdapter(kind).validate_json(json.dumps(record), strict=True)
         except ValidationError as error:
