@@ -239,8 +239,9 @@ def test_a_search_that_is_too_large_is_refused_before_its_folder(
 def test_a_search_among_darts_cells_with_shared_weights_is_kept_and_drawn(
     text: Path, tmp_path: Path
 ) -> None:
-    settings = ["search.nodes=2", "search.batch=8", "search.evaluation_batch=4", "model.hidden=5",
-                "search.epochs=1", "search.candidates=3", "search.finalists=1", "task.bptt=9"]  # fmt: skip
+    settings = ["search.nodes=2", "search.batch=8", "search.evaluation_batch=4", "task.bptt=9",
+                "search.epochs=1", "search.candidates=3", "search.finalists=1",
+                "model.hidden=5"]  # fmt: skip
     made = load_search_recipe("random-sharing-ptb", settings)
     folder = SearchFolder.create(made, [0], data=str(text), path=tmp_path / "shared")
     run_search(folder)
