@@ -17,6 +17,7 @@ from cellwright.base.errors import UserError
 from cellwright.runs.errors import Stopped
 from cellwright.runs.texts import evaluate, text_for
 from cellwright.runs.trained import load_trained
+from cellwright.search.one_shot.searching import run_search
 from cellwright.search.studies import start
 from runs.support import write_corpus
 
@@ -321,3 +322,51 @@ def test_nothing_is_shown_where_nobody_looks(text: str, capfd: pytest.CaptureFix
     printed = capfd.readouterr()
     assert printed.out == ""
     assert printed.err == ""
+
+
+# -- cells that cannot learn ---------------------------------------------------------------------
+
+DEAD = cw.Cell(
+    [cw.Node("a", "linear", ("x",)), cw.Node("h", "mul", ("a", "h0"))], ["h"], name="dull"
+)
+ZERO = "its output is zero at every step, whatever it reads"
+
+
+class Warned(Watcher):
+    def __init__(self) -> None:
+        self.words: list[str] = []
+
+    def warn(self, text: str) -> None:
+        self.words.append(text)
+
+
+def test_training_a_cell_that_cannot_learn_is_warned_of(text: str):
+    told = Warned()
+    cw.train(DEAD, text, settings=SMALL, epochs=1, watcher=told)
+    assert told.words == [f"the cell dull cannot learn: {ZERO}"]
+    told = Warned()
+    cw.train("gru", text, settings=SMALL, epochs=1, watcher=told)
+    assert not told.words
+
+
+def test_comparing_a_cell_that_cannot_learn_is_warned_of_and_noted(text: str):
+    told = Warned()
+    found = cw.compare(
+        ["gru", DEAD], text, recipe="laptop", settings=SMALL, epochs=1, seeds=1,
+        executor="in-process", watcher=told,
+    )  # fmt: skip
+    assert told.words == [f"dull cannot learn: {ZERO}."]
+    assert told.words[0] in found.words
+    assert told.words[0] in found.report.read_text()
+
+
+def test_a_search_that_derives_a_cell_that_cannot_learn_says_so(text: str, monkeypatch):
+    def dead(folder: Any, *_: Any, **__: Any) -> list[Any]:
+        found = run_search(folder)
+        (folder.path / "found.json").write_text(DEAD.to_json())
+        return found
+
+    monkeypatch.setattr("cellwright.api.searching.run_search", dead)
+    told = Warned()
+    cw.search("ess-laptop", text, settings=SEARCH, name="f", watcher=told)
+    assert told.words == [f"the cell that the search derived cannot learn: {ZERO}"]

@@ -24,9 +24,13 @@ def test_the_papers_methods_have_its_settings():
         "epochs": 50, "initial": 20, "batch": 10, "beta": 2.0, "regressors": 14, "trees": 100,
         "depth": 15,
     }  # fmt: skip
-    assert found["ae"].settings == {"epochs": 50, "population": 20, "sample": 10, "lag": 1}
-    features = [one.features for one in found.values()]
-    assert features == [None] * 3 + ["graph2vec-10", "graph2vec-50"] + ["graph2vec-10"] * 3
+    assert found["ae"].settings == {
+        "epochs": 50, "population": 20, "sample": 10, "replacement": False, "lag": 1,
+    }  # fmt: skip
+    dimensions = {"bo-10d": 10, "bo-50d": 50, "ae": 10, "tpe": 50, "smac": 10}
+    for name, one in found.items():
+        expected = f"graph2vec-{dimensions[name]}" if name in dimensions else None
+        assert one.features == expected
 
 
 def test_short_trainings_are_in_proportion_on_a_shorter_table():

@@ -216,3 +216,27 @@ def test_all_published_logs(run, folder: Path, unzipped: bool):
     assert (found["files"], found["cells"]) == (197, 197)
     assert found["distinct_listings"] == 169
     assert found["distinct_graphs"] == 156  # some recipes differ only in names and order
+
+
+DEAD = {
+    "a": {"op": "linear", "input": ["x", "h_prev_0"]},
+    "t": {"op": "activation_tanh", "input": ["a"]},
+    "h_new_0": {"op": "elementwise_prod", "input": ["t", "h_prev_0"]},
+}
+
+
+def test_a_cell_that_cannot_learn_is_named_and_valid(run, folder: Path):
+    (folder / "cells.json").write_text(json.dumps([RECIPE, DEAD]))
+    found = run("cells", "check", "cells.json")
+    assert found.code == 0
+    assert "1 cell that cannot learn:" in found.out
+    reason = "its output is zero at every step, whatever it reads"
+    assert reason in found.out
+    values = json.loads(run("cells", "check", "cells.json", "--json").out)
+    assert [entry["reason"] for entry in values["cannot_learn"]] == [reason]
+
+
+def test_showing_a_cell_that_cannot_learn_says_so(run, folder: Path):
+    (folder / "dead.json").write_text(json.dumps(DEAD))
+    assert "cannot learn" in run("cells", "show", "dead.json").out
+    assert "cannot learn" not in run("cells", "show", "lstm").out

@@ -13,6 +13,7 @@ from cellwright.compare.contenders import (
     random_contenders,
     told_apart,
 )
+from cellwright.engine.probe import dead_reason
 from cellwright.spaces import space
 
 
@@ -37,6 +38,17 @@ def test_cells_are_drawn_uniformly():
     request = "darts:2,nodes=1,operations=tanh+relu"
     firsts = {random_contenders(request, seed)[0].cell.id for seed in range(20)}
     assert len(firsts) == 2
+
+
+def test_no_random_cell_is_dead():
+    """Of this space a quarter are, as `sample` draws them."""
+    drawn = random_contenders("ess:30,nodes=4,m=2")
+    assert [dead_reason(one.cell) for one in drawn] == [None] * 30
+
+
+def test_a_space_of_cells_that_cannot_learn_has_no_random_cell():
+    with pytest.raises(UserError, match="none can learn"):
+        random_contenders("ess,nodes=1,m=1,operations=tanh+relu,gate_operations=tanh+relu")
 
 
 @pytest.mark.parametrize(

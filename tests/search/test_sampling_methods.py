@@ -14,6 +14,7 @@ from cellwright.search.blackbox.ask_tell import Method, Outcome, Trial, run
 from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
 from cellwright.search.blackbox.hyperband import Hyperband, brackets
 from cellwright.search.blackbox.local_search import LocalSearch
+from cellwright.search.blackbox.methods import restore
 from cellwright.search.blackbox.random_search import RandomSearch
 from cellwright.spaces import Enas, Fenas, Pool, SpaceError
 from cellwright.testing.methods import evaluated as evaluate
@@ -85,6 +86,30 @@ def test_a_parent_is_the_best_drawn_of_the_living() -> None:
             assert search.outcomes[parent].loss == min(losses)
             assert trial.cell != search.trials[parent].cell
         search.tell(trial, evaluate(trial))
+
+
+def test_without_replacement_all_of_a_population_are_drawn() -> None:
+    """With as many draws as members the parent is always the best, and the first are all other."""
+    few = Enas(nodes=2, operations=("tanh", "relu", "sigmoid"))
+    search = AgingEvolution(few, population=8, sample=8, replacement=False, lag=1, seed=1)
+    for number in range(20):
+        trial = asked(search)
+        if number >= 8:
+            alive = range(number - 8, number)
+            best = min(alive, key=lambda n: search.outcomes[n].loss)
+            assert search.outcomes[trial.info["parent"]].loss == search.outcomes[best].loss
+        search.tell(trial, evaluate(trial))
+    assert len({trial.cell.id for trial in search.trials[:8]}) == 8
+    drawn = AgingEvolution(few, population=8, sample=8, lag=1, seed=1)
+    assert len({trial.cell.id for trial in work(drawn, 8)}) < 8
+
+
+def test_what_came_later_is_not_written_down_unless_it_is_said() -> None:
+    """Studies that were begun before go on."""
+    assert "replacement" not in AgingEvolution(ENAS).settings()
+    search = AgingEvolution(ENAS, replacement=False)
+    assert search.settings()["replacement"] is False
+    assert restore(search.state(), ENAS).settings() == search.settings()
 
 
 def test_a_failed_trial_is_no_parent_but_ages() -> None:

@@ -1,4 +1,5 @@
-"""The packaged search recipes have the papers' numbers, and mistakes are named."""
+"""The packaged search recipes, and mistakes that are named; tests/test_paper_numbers.py has the
+papers' numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +13,6 @@ from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import recipe_from_json, recipe_names, recipe_to_toml
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe, search_recipe_names
-from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.language.settings import LanguageSettings
 
 PAPERS = [
@@ -78,29 +78,6 @@ def test_on_wikitext():
         architecture_rate_intra=1e-3, architecture_rate_inter=1e-4,
     )  # fmt: skip
     assert recipe.task == segments(data="wikitext-103", bptt=70, bptt_spread=0.0, bptt_halve=0.05)
-    assert recipe.model == DARTS_MODEL
-
-
-def test_enas_on_penn_treebank():
-    """Pham et al. 2018; where it has no number, that of its code."""
-    recipe = load_search_recipe("enas-ptb")
-    assert recipe.search == SharingSettings.model_validate({"reward_scale": 80.0})
-    assert recipe.task == segments(data="ptb", bptt=35, bptt_spread=0.0, bptt_halve=0.0)
-    assert recipe.model == model_of(
-        hidden=720, dropout_embedding=0.25, tar=0.0, **dict.fromkeys(("dropout_words", "ar"), 0.0)
-    )
-
-
-def test_random_search_with_shared_weights_on_penn_treebank():
-    """Li and Talwalkar's code, whose network is that of DARTS' search."""
-    recipe = load_search_recipe("random-sharing-ptb")
-    assert recipe.search == SharingSettings.model_validate(
-        {
-            "kind": "random-sharing", "epochs": 100, "decay": 1.0, "weight_decay": 5e-7,
-            "candidates": 1000, "finalists": 10, "screening": 32,
-        }
-    )  # fmt: skip
-    assert recipe.task == segments(data="ptb", bptt=35, bptt_spread=0.0, bptt_halve=0.05)
     assert recipe.model == DARTS_MODEL
 
 
@@ -181,6 +158,13 @@ def test_of_a_whole_table_the_settings_that_the_words_name_are_blamed():
         load_search_recipe("darts-ptb", settings)
     blamed, _, _ = str(caught.value).partition(": search: ")
     assert set(blamed.split(" and ")) == {f"the setting '{setting}'" for setting in settings[:2]}
+
+
+def test_the_controller_samples_no_darts_cells():
+    with pytest.raises(RecipeError, match="the controller samples ENAS' cells"):
+        load_search_recipe("enas-ptb", ["search.cells=darts"])
+    with pytest.raises(RecipeError, match="'none', which no derived cell has"):
+        load_search_recipe("random-sharing-ptb", ["search.operations=['none', 'tanh']"])
 
 
 def test_random_search_has_no_controller():

@@ -118,6 +118,43 @@ def test_a_mutation_changes_the_function_of_exactly_one_node() -> None:
     assert min(Counter(place for place, _ in changes.elements()).values()) > 60
 
 
+def one_edge_away(listing: FenasListing, space: Fenas) -> set[str]:
+    """The id of every cell that differs in one node's input, or in which node is c(t)."""
+    found = {lower(replace(listing, c=c)).id for c in range(1, space.nodes + 1)}
+    for place, node in enumerate(listing.nodes):
+        for source in [*space._sources(place + 1), "zero"]:
+            for pair in ((source, node.second), (node.first, source)):
+                if pair == ("zero", "zero"):
+                    continue
+                if pair[0] == "zero" and node.function != "sub":
+                    pair = pair[::-1]
+                nodes = list(listing.nodes)
+                nodes[place] = FenasNode(node.function, *pair)
+                found.add(lower(FenasListing(tuple(nodes), listing.c)).id)
+    return found
+
+
+def test_a_mutation_may_change_edges_too() -> None:
+    """Real et al.'s two kinds, each in half of the cases."""
+    space = Fenas(mutation="functions-and-edges")
+    lstm = space.known()["fenas-lstm"]
+    listing = space.listing(lstm)
+    functions, edges = set(one_change_away(listing)), one_edge_away(listing, space)
+    rng = np.random.default_rng(0)
+    children = [space.mutate(lstm, rng).id for _ in range(200)]
+    assert all(child in functions | edges for child in children)
+    rewired = [child for child in children if child in edges]
+    assert 70 < len(rewired) < 130
+    assert len(set(rewired)) > 50
+
+
+def test_a_space_that_mutates_functions_is_written_down_as_before() -> None:
+    """Studies that were begun when there was no other mutation go on."""
+    assert "mutation" not in Fenas().settings()
+    space = Fenas(mutation="functions-and-edges")
+    assert Fenas(**space.settings()) == space
+
+
 def test_a_mutation_of_a_sample_changes_one_node_too() -> None:
     space = Fenas(nodes=5)
     rng = np.random.default_rng(1)

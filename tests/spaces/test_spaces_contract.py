@@ -29,6 +29,7 @@ SMALL: dict[str, Space] = {
     "fenas": space("fenas"),
     "fenas without memory": space("fenas", nodes=4, memory=False),
     "fenas few functions": space("fenas", nodes=3, functions=["add", "tanh*", "sub"]),
+    "fenas with edges": space("fenas", nodes=4, mutation="functions-and-edges"),
     "nas-bench-nlp": space("nas-bench-nlp"),
     "nas-bench-nlp large": space("nas-bench-nlp", states=[3], nodes=21),
     "pool": Pool(

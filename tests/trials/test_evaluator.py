@@ -45,6 +45,16 @@ def timeless(outcome: dict[str, Any]) -> dict[str, Any]:
     return {**kept, "curves": {k: v for k, v in kept["curves"].items() if k != "seconds"}}
 
 
+def test_a_cell_that_cannot_learn_is_not_trained_and_the_outcome_says_why(recipe, monkeypatch):
+    monkeypatch.delattr(evaluator, "Training")
+    dead = cw.Cell([cw.Node("a", "linear", ("x",)), cw.Node("h", "mul", ("a", "h0"))], ["h"])
+    found = train_trial(Trial(0, dead, 2, 0).to_json(), recipe=recipe)
+    outcome = Outcome.from_json(found)
+    assert outcome.status == "dead: its output is zero at every step, whatever it reads"
+    assert math.isinf(outcome.loss)
+    assert (found["epochs"], found["begun_at"], outcome.cost) == (0, 0, 0.0)
+
+
 def test_an_outcome_has_the_curves_and_the_cost(recipe):
     found = train_trial(trial(3), recipe=recipe)
     assert Outcome.from_json(found).status == "ok"

@@ -18,7 +18,7 @@ from cellwright.api.progress import chosen
 from cellwright.api.results import Comparison
 from cellwright.api.watching import Watcher
 from cellwright.cell import Cell
-from cellwright.compare.contenders import Contender, contender, random_contenders
+from cellwright.compare.contenders import Contender, contender, dead_words, random_contenders
 from cellwright.compare.failures import Failure
 from cellwright.compare.plan import make_plan
 from cellwright.compare.results import standings
@@ -108,6 +108,8 @@ def compare(
             Path(out), contenders, found, seeds, data=data, threads=threads, progress=reading
         )
     told.planned(plan)
+    for words in dead_words(plan.contenders):
+        told.warn(words)
     failures: list[Failure] = []
     if missing(plan):
         with (

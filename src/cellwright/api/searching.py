@@ -9,7 +9,7 @@ from typing import Any
 from cellwright.api.inputs import Settings, overrides
 from cellwright.api.progress import chosen
 from cellwright.api.results import Found, StudyFound
-from cellwright.api.watching import Watch, Watcher, say_differences
+from cellwright.api.watching import Watch, Watcher, say_dead, say_differences
 from cellwright.base.cores import check_at_once
 from cellwright.base.errors import UserError
 from cellwright.base.names import file_stem
@@ -161,7 +161,9 @@ def _refuse(options: dict[str, Any], what: str) -> None:
 
 def _one_shot(folder: SearchFolder, told: Watcher, checkpoint_seconds: float) -> Found:
     candidates = run_search(folder, told, checkpoint_seconds=checkpoint_seconds)
-    return Found(folder, tuple(candidates))
+    found = Found(folder, tuple(candidates))
+    say_dead(found.cell, "the cell that the search derived", told)
+    return found
 
 
 def _say_other_code(prepared: Prepared, store: Store, told: Watcher) -> None:

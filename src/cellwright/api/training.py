@@ -14,7 +14,7 @@ from cellwright.api.inputs import (
 )
 from cellwright.api.progress import chosen
 from cellwright.api.results import Evaluation, TrainedRun
-from cellwright.api.watching import Watcher, say_differences
+from cellwright.api.watching import Watcher, say_dead, say_differences
 from cellwright.base.cores import check_at_once
 from cellwright.base.errors import UserError
 from cellwright.base.threads import threads_for
@@ -89,6 +89,8 @@ def train(
                 as_cell(cell), task, recipe, overrides(settings, epochs=epochs), seed, name,
                 Path(out), backend, told,
             )  # fmt: skip
+    trained = run.folder.cell()
+    say_dead(trained, f"the cell {trained.name or trained.id}", told)
     with told.training(run.folder, resume is not None) as watch:
         work(
             run.folder,

@@ -11,7 +11,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from cellwright.base.progress import Progress
+from cellwright.cell import Cell
 from cellwright.compare.plan import Plan
+from cellwright.engine.probe import dead_reason
 from cellwright.runs.folder import RunFolder
 from cellwright.runs.runner import Event
 from cellwright.runs.work_folder import WorkFolder
@@ -70,3 +72,16 @@ def say_differences(folder: WorkFolder[Any], told: Watcher) -> None:
     """Say what is not as it was when work was begun that goes on now."""
     for difference in folder.info.differences():
         told.warn(f"{difference}: the last bits may come out differently")
+
+
+def say_dead(cell: Cell, what: str, told: Watcher) -> None:
+    """Say so if a cell cannot learn.
+
+    Args:
+        cell: the cell.
+        what: what to call it.
+        told: who is told.
+    """
+    reason = dead_reason(cell)
+    if reason is not None:
+        told.warn(f"{what} cannot learn: {reason}")

@@ -13,6 +13,7 @@ import numpy as np
 
 from cellwright.base.errors import shown
 from cellwright.cell import Cell
+from cellwright.engine.probe import dead_reason
 from cellwright.runs.errors import RunError
 from cellwright.spaces import Space, space
 
@@ -20,7 +21,7 @@ MOST_RANDOM = 1000
 """The most cells that one space is asked for."""
 
 _TRIES = 1000
-"""How often a cell that was drawn before is drawn again."""
+"""How often a cell that was drawn before, or cannot learn, is drawn again."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,12 @@ def contender(cell: Cell, label: str = "", source: str = "") -> Contender:
     wanted = label or cell.name or cell.id
     safe = re.sub(r"[^\w.-]+", "-", wanted, flags=re.ASCII).strip("._-")[:60]
     return Contender(safe or cell.id, cell, source)
+
+
+def dead_words(contenders: Sequence[Contender]) -> list[str]:
+    """A sentence for each cell that cannot learn."""
+    found = [(one.label, dead_reason(one.cell)) for one in contenders]
+    return [f"{label} cannot learn: {reason}." for label, reason in found if reason is not None]
 
 
 def told_apart(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
@@ -85,7 +92,7 @@ def _described(one: Contender) -> str:
 
 
 def random_contenders(request: str, seed: int = 0) -> list[Contender]:
-    """Cells drawn uniformly from a space, no two the same.
+    """Cells drawn uniformly from those of a space that can learn, no two the same.
 
     What is drawn follows from the seed and the space alone: a request for more cells of the same
     space begins with those of a request for fewer.
@@ -103,7 +110,7 @@ def random_contenders(request: str, seed: int = 0) -> list[Contender]:
 
 
 def draw(source: Space, number: int, seed: int = 0) -> list[Contender]:
-    """So many cells of a space, drawn uniformly, no two the same."""
+    """So many cells of a space that can learn, drawn uniformly, no two the same."""
     what = json.dumps([source.name, source.settings(), seed], sort_keys=True)
     rng = np.random.default_rng(list(hashlib.sha256(what.encode()).digest()))
     told = ", ".join(f"{key}={_value_text(value)}" for key, value in _unusual(source))
@@ -111,8 +118,8 @@ def draw(source: Space, number: int, seed: int = 0) -> list[Contender]:
     found: dict[str, Cell] = {}
     for _ in range(number):
         for _ in range(_TRIES):
-            cell = source.sample(rng)
-            if cell.id not in found:
+            cell = source.sample_live(rng)
+            if cell.id not in found and dead_reason(cell) is None:
                 break
         else:
             raise RunError(

@@ -27,8 +27,8 @@ class Ess(ProductSpace):
     True
 
     Args:
-        nodes: how many follow node 0 inside the cell: 8 for language models, 12 for NER.
-        m: how many steps back the gates look: 3 for language models, 5 for NER.
+        nodes: how many follow node 0 inside the cell: 8 on Penn Treebank, 12 on WikiText-103.
+        m: how many steps back the gates look: 3 on Penn Treebank, 5 on WikiText-103.
         operations: what an edge inside the cell may do.
         gate_operations: what a gate node may do; `drop` unlinks it.
         edges: `"plain"` as the paper writes them (Eq. 4), or `"highway"`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations_with_replacement, product
 from typing import Any, ClassVar
@@ -15,10 +15,13 @@ from cellwright.cell import Cell, CellError
 from cellwright.cell.listings import FenasListing, FenasNode
 from cellwright.cell.listings.fenas import FUNCTIONS, Source, lift, lower
 from cellwright.cell.listings.published import FENAS_GRU, FENAS_LSTM
-from cellwright.spaces.settings import check_count, check_flag, check_words
-from cellwright.spaces.space import Space, SpaceError, Value, pick
+from cellwright.spaces.settings import LATER, check_count, check_flag, check_word, check_words
+from cellwright.spaces.space import Space, SpaceError, Value, different, pick
 
 Pair = tuple[Source, Source]
+
+MUTATIONS = ("functions", "functions-and-edges")
+"""What a mutation may change."""
 
 _REVERSED = "sub-reversed"
 """In the form of choices: j − i, so that the first input never has to be zero."""
@@ -37,6 +40,10 @@ class Fenas(Space):
         nodes: how many; 9 in the paper.
         memory: whether there is the third input c(t−1) and a chosen node is c(t).
         functions: what a node may compute; a star means no edge weights.
+        mutation: what a mutation changes. `"functions"`, as section 3.2 says: "a simple random
+            change in one of the computational node operation", so that all wirings are those of
+            the first population; or `"functions-and-edges"`, as in Real et al. 2019, whom it
+            follows: in half of the cases a node's input, or the node that is c(t), instead.
     """
 
     name: ClassVar[str] = "fenas"
@@ -44,12 +51,14 @@ class Fenas(Space):
     nodes: int = 9
     memory: bool = True
     functions: tuple[str, ...] = FUNCTIONS
+    mutation: str = field(default="functions", metadata=LATER)
 
     def __post_init__(self) -> None:
         check_count(self.title, "nodes", self.nodes)
         check_flag(self.title, "memory", self.memory)
         words = check_words(self.title, "functions", self.functions, FUNCTIONS)
         object.__setattr__(self, "functions", words)
+        check_word(self.title, "mutation", self.mutation, MUTATIONS)
 
     # -- what a node can be ------------------------------------------------------------
 
@@ -134,17 +143,39 @@ class Fenas(Space):
         return True
 
     def mutate(self, cell: Cell, rng: np.random.Generator) -> Cell:
-        """The function of exactly one node changes, its inputs stay (section 3.2)."""
+        """The function of exactly one node changes, its inputs stay (section 3.2); or an edge."""
         try:
             listing = self.listing(cell, rng)
         except CellError as error:
             raise SpaceError(f"{cell!r} is not a cell of {self}: {error}") from None
+        if self.mutation != "functions" and rng.random() < 0.5:
+            return different(cell, lambda: self._other_edge(listing, rng), self)
+        return self._other_function(listing, rng)
+
+    def _other_function(self, listing: FenasListing, rng: np.random.Generator) -> Cell:
         place = int(rng.integers(self.nodes))
         nodes = list(listing.nodes)
         others = [name for name in self.functions if name != nodes[place].function]
         if not others:
             raise SpaceError(f"{self} has one function only, so no node's function can change")
         nodes[place] = replace(nodes[place], function=pick(others, rng))
+        return lower(FenasListing(tuple(nodes), listing.c))
+
+    def _other_edge(self, listing: FenasListing, rng: np.random.Generator) -> Cell | None:
+        """One input of one node becomes another, or another node is c(t)."""
+        edge = int(rng.integers(2 * self.nodes + (1 if self.memory else 0)))
+        if edge == 2 * self.nodes:
+            return lower(replace(listing, c=int(rng.integers(self.nodes)) + 1))
+        place, second = divmod(edge, 2)
+        node = listing.nodes[place]
+        source = pick([*self._sources(place + 1), "zero"], rng)
+        inputs = (node.first, source) if second else (source, node.second)
+        if inputs == ("zero", "zero"):
+            return None
+        if inputs[0] == "zero" and node.function != "sub":
+            inputs = inputs[::-1]
+        nodes = list(listing.nodes)
+        nodes[place] = FenasNode(node.function, *inputs)
         return lower(FenasListing(tuple(nodes), listing.c))
 
     # -- the form of choices, and known cells ------------------------------------------

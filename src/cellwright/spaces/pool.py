@@ -34,6 +34,8 @@ class Pool(Space):
             the pool can be sampled from, but not moved in.
         distance: what nearest means: `"cosine"`, as the release compares graph2vec features,
             or `"euclidean"`.
+        live_only: whether cells that surely cannot learn are left out of searches. Not so for
+            cells that somebody chose, or for which a table has losses.
     """
 
     name: ClassVar[str] = "pool"
@@ -43,8 +45,10 @@ class Pool(Space):
         cells: Sequence[Cell],
         features: npt.ArrayLike | None = None,
         distance: str = "cosine",
+        live_only: bool = False,
     ) -> None:
         self.cells = tuple(cells)
+        self.live_only = live_only
         self.distance = check_word(self.title, "distance", distance, DISTANCES)
         self._places = {cell.id: place for place, cell in enumerate(self.cells)}
         if not self.cells:
@@ -123,6 +127,14 @@ class Pool(Space):
 
     def contains(self, cell: Cell) -> bool:
         return cell.id in self._places
+
+    def wanted(self, cell: Cell) -> bool:
+        return not self.live_only or super().wanted(cell)
+
+    @cached_property
+    def unwanted(self) -> frozenset[int]:
+        """The places of the cells that no search should train."""
+        return frozenset(i for i, cell in enumerate(self.cells) if not self.wanted(cell))
 
     def size(self) -> int:
         return len(self.cells)

@@ -15,6 +15,18 @@ from cellwright.cell.listings._graph import MOST_NODES
 Kind = TypeVar("Kind")
 
 
+LATER: Mapping[str, bool] = {"later": True}
+"""Metadata of a field that spaces or methods of earlier versions did not have."""
+
+
+def is_unsaid(field: dataclasses.Field[Any], value: Any) -> bool:
+    """Whether a setting is left out where settings are written down.
+
+    One that came `LATER` is, at its default: a study that was begun without it goes on.
+    """
+    return bool(field.metadata.get("later")) and value == field.default
+
+
 class SettingError(UserError):
     """There is no such space, method or setting, or a setting has a value that it cannot have."""
 

@@ -14,7 +14,9 @@ import numpy as np
 from cellwright.base.errors import UserError
 from cellwright.base.plugins import Source
 from cellwright.cell import Cell, CellError
+from cellwright.cell.liveness import surely_dead
 from cellwright.cell.zoo import zoo
+from cellwright.spaces.settings import is_unsaid
 
 Value = str | int | float
 """What a choice may be set to."""
@@ -23,6 +25,9 @@ Item = TypeVar("Item")
 
 _TRIES = 200
 """How often a mutation that changed nothing is drawn again before that is an error."""
+
+_MOST_DEAD = 1000
+"""How often a cell that cannot learn is drawn again before that is an error."""
 
 
 class SpaceError(UserError):
@@ -48,6 +53,9 @@ class Space(ABC):
     for a first cell, `mutate` for a neighbour of a good one, and, where they need a space as a
     list of named choices (TPE, SMAC), `choices` and `decode`. All randomness comes from `rng`,
     so the same generator state gives the same cell.
+
+    `sample` and `mutate` know nothing of what a cell is good for; searches and baselines draw with
+    `sample_live` and `mutate_live`, which give no cell that surely cannot learn.
     """
 
     name: ClassVar[str]
@@ -72,6 +80,26 @@ class Space(ABC):
     @abstractmethod
     def contains(self, cell: Cell) -> bool:
         """Whether the cell is of the space, by its graph alone."""
+
+    def wanted(self, cell: Cell) -> bool:
+        """Whether a search should train the cell: not if its graph says that it cannot learn."""
+        return surely_dead(cell) is None
+
+    def sample_live(self, rng: np.random.Generator) -> Cell:
+        """A cell drawn as `sample` does, among those that are `wanted`.
+
+        Raises:
+            SpaceError: none was found in very many draws.
+        """
+        return _wanted(self, lambda: self.sample(rng), "cells drawn from it")
+
+    def mutate_live(self, cell: Cell, rng: np.random.Generator) -> Cell:
+        """A mutation drawn as `mutate` does, among those that are `wanted`.
+
+        Raises:
+            SpaceError: none was found in very many draws.
+        """
+        return _wanted(self, lambda: self.mutate(cell, rng), f"mutations of {cell!r}")
 
     def size(self) -> int | None:
         """How many listings the space has, or None where that is not counted.
@@ -111,6 +139,7 @@ class Space(ABC):
             field.name: list(value) if isinstance(value, tuple) else value
             for field in dataclasses.fields(self)
             for value in [getattr(self, field.name)]
+            if not is_unsaid(field, value)
         }
 
 
@@ -191,6 +220,18 @@ def different(cell: Cell, draw: Callable[[], Cell | None], space: Space) -> Cell
     raise SpaceError(
         f"found no mutation of {cell!r} in the space {space.name!r} {space.settings()}; "
         "a space of more nodes or operations would have one"
+    )
+
+
+def _wanted(space: Space, draw: Callable[[], Cell], what: str) -> Cell:
+    """What `draw` gives once that is wanted."""
+    for _ in range(_MOST_DEAD):
+        cell = draw()
+        if space.wanted(cell):
+            return cell
+    raise SpaceError(
+        f"the space {space.name!r} {space.settings()}: of {_MOST_DEAD:,} {what} none can learn, "
+        f"since {surely_dead(cell)}; other operations would help, a sigmoid among them"
     )
 
 

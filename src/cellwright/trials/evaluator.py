@@ -26,6 +26,7 @@ from pydantic import ValidationError
 from cellwright.base.errors import shown
 from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
+from cellwright.engine.probe import dead_reason
 from cellwright.runs.errors import RunError
 from cellwright.runs.recipes import Recipe, load_recipe, opened, recipe_from_json
 from cellwright.tasks.registry import file_hash, open_task, task_kind
@@ -83,7 +84,8 @@ def train_trial(
     Returns:
         an outcome as JSON values, with the curves "train", "test" and "seconds" (of each epoch)
         beside the validation losses, `parameters` and `peak_memory`.
-        The status is "ok", or "exploded" or "loss is nan" where the training diverged. `test` is
+        The status is "ok", or "exploded" or "loss is nan" where the training diverged. A cell that
+        cannot learn is not trained; its status is "dead" and the reason. `test` is
         of the epoch that the value is of. `epochs` and `cost`, in seconds, are what this trial
         trained itself; `begun_at` is the number of epochs that it took over from another.
 
@@ -102,6 +104,10 @@ def train_trial(
             f"{task.describe()}"
         )
     cell, epochs = Cell.from_json(trial["cell"]), int(trial["fidelity"])
+    reason = dead_reason(cell)
+    if reason is not None:
+        nothing = {"epochs": 0, "begun_at": 0}
+        return Outcome(math.nan, f"dead: {reason}", measures=nothing).to_json()
     settings = how.training.model_copy(update={"epochs": _FOREVER})
     part = task.limited(most) if most else task
 

@@ -19,9 +19,11 @@ from cellwright.cell import Cell
 from cellwright.report.search_pictures import draw_search
 from cellwright.runs.errors import RecipeError, RunError, Stopped
 from cellwright.runs.recipes import load_recipe
+from cellwright.search.one_shot.epochs import epochs_of
 from cellwright.search.one_shot.folder import SearchFolder, SeedFolder, check_seeds
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import Candidate, Watcher, choose, run_search
+from cellwright.spaces import Darts
 from runs.support import write_corpus
 
 SMALL = (
@@ -242,6 +244,23 @@ def test_a_search_that_is_too_large_is_refused_before_its_folder(
     with pytest.raises(NotEnoughMemoryError, match=r"or fewer search\.nodes"):
         SearchFolder.create(large, [0], data=str(text), path=tmp_path / "large")
     assert not (tmp_path / "large").exists()
+
+
+def test_a_search_among_darts_cells_with_shared_weights_is_kept_and_drawn(
+    text: Path, tmp_path: Path
+) -> None:
+    settings = ["search.nodes=2", "search.batch=8", "search.evaluation_batch=4", "task.bptt=9",
+                "search.epochs=1", "search.candidates=3", "search.finalists=1",
+                "model.hidden=5"]  # fmt: skip
+    made = load_search_recipe("random-sharing-ptb", settings)
+    folder = SearchFolder.create(made, [0], data=str(text), path=tmp_path / "shared")
+    run_search(folder)
+    assert Darts(nodes=2).contains(folder.found())
+    seed = folder.seed_folder(0)
+    [epoch] = epochs_of(seed)
+    assert len(epoch["listing"]["nodes"]) == 2
+    draw_search(seed)
+    assert (seed.path / "evolution.svg").exists()
 
 
 def test_what_is_found_is_trained_on_the_data_of_the_search(text: Path, tmp_path: Path) -> None:

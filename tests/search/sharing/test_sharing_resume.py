@@ -27,6 +27,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "enas, two layers": {"controller_steps": 1, "epochs": 1, "model": {"kind": "awd"}},
     "random-sharing": {**RANDOM, "finalists": 2, "screening": 1},
+    "random-sharing, DARTS' cells": {**RANDOM, "cells": "darts", "epochs": 1, "finalists": 2},
     "random-sharing, diverging": {**RANDOM, "explode_above": 1.95, "diverged_in_a_row": 9},
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from texts import NO_DROPOUT, small_model, small_task
 
 import cellwright as cw
 from cellwright.base.seeds import seed_for, seeded
-from cellwright.cell.listings import EnasListing
+from cellwright.cell.listings import DartsListing, EnasListing
 from cellwright.cell.listings.enas import lower
-from cellwright.search.sharing.children import Children, child_cell, uniform_listing
+from cellwright.search.sharing.children import Children, child_cell
 from cellwright.search.sharing.enas import SharingSearch
+from cellwright.search.sharing.listings import uniform_listing
 
 ONE = EnasListing("tanh", ((0, "relu"), (0, "identity"), (2, "sigmoid")))
 OTHER = EnasListing("relu", ((0, "tanh"), (1, "tanh"), (2, "tanh")))
@@ -102,6 +104,43 @@ def test_random_cells_are_uniform():
         counts[listing] = counts.get(listing, 0) + 1
     assert len(counts) == space.size() == 16
     assert sum((n - 100) ** 2 / 100 for n in counts.values()) < 37.7  # 15 degrees: p = 0.001
+
+
+# -- DARTS' cells --------------------------------------------------------------------------------
+
+
+DARTS = {"kind": "random-sharing", "cells": "darts"}
+
+
+def darts_children(nodes: int) -> Children:
+    space = sharing_settings(nodes=nodes, **DARTS).space()
+    return Children(small_task(), small_model(**NO_DROPOUT), space, "auto", norm=False)
+
+
+def test_in_darts_cells_each_node_has_a_pair_of_matrices_whatever_it_reads():
+    """Li and Talwalkar's code: genotypes in the network of DARTS. 8 nodes: 8 pairs."""
+    assert len(darts_children(8).weights()) == 2 * 8 + 4 + 2
+    shared = darts_children(3)
+    edges = [[("tanh", 0), ("relu", 0), ("tanh", 1)], [("relu", 0), ("sigmoid", 1), ("tanh", 2)]]
+    one, other = (shared.child(DartsListing.of(each)).recurrent.layer0.weights() for each in edges)
+    assert {at for at, _ in one} == {at for at, _ in other}
+    assert all(one[at] is other[at] for at in one)
+    assert one["c_3", 0] is bank_weight(shared.weights(), "c_3")
+
+
+def test_random_darts_cells_are_uniform():
+    """Chi-square over all listings of a small space."""
+    space = sharing_settings(nodes=3, operations=["tanh", "relu"], **DARTS).space()
+    rng = np.random.default_rng(0)
+    counts = Counter(uniform_listing(space, rng) for _ in range(4800))
+    assert len(counts) == space.size() == 48
+    assert sum((n - 100) ** 2 / 100 for n in counts.values()) < 82.7  # 47 degrees: p = 0.001
+
+
+def test_the_controller_s_adam_is_as_the_settings_say():
+    search = sharing_search(controller_beta1=0.0, controller_epsilon=1e-3)
+    chosen = search._policy_optimizer.defaults
+    assert (chosen["betas"], chosen["eps"]) == ((0.0, 0.999), 1e-3)
 
 
 # -- one step of each ----------------------------------------------------------------------------

@@ -73,7 +73,7 @@ class Repeated(Method):
             tries = max(tries, _TRIES_FOR_EACH * size) if len(self._seen) < size else 0
         rng = self._rng(place)
         for _ in range(tries):
-            cell = self.space.sample(rng)
+            cell = self.space.sample_live(rng)
             if cell.id not in self._seen and cell.id not in self._own:
                 return cell.renamed(self.label(place * self.repeats)[0])
         self._exhausted = True

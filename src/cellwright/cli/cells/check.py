@@ -22,8 +22,9 @@ EXAMPLES = examples(
     ("for programs", "cellwright cells check lstm gru --json"),
 )
 
-_MOST_GROUPS = 10
-"""How many repeated graphs the text for people lists; `--json` has them all."""
+_MOST_LINES = 10
+"""How many repeated graphs, and cells that cannot learn, the text for people lists; `--json` has
+them all."""
 
 
 def run(
@@ -41,8 +42,10 @@ def run(
 
     Each cell is read, validated, written back in its own format and read
     again; it must come back as the same graph. The exit code is 1 if anything
-    fails. From folders and zip files, files that end in .json, .txt or .log
-    are read; hidden files are not.
+    fails. Cells whose graph says that they cannot learn, whatever their
+    weights, are named; they are valid all the same. From folders and zip
+    files, files that end in .json, .txt or .log are read; hidden files are
+    not.
     """
     format = known_format(from_)
     with sources.opened(paths) as documents, work_bar("checking") as tell:
@@ -71,13 +74,20 @@ def _print(found: Survey) -> None:
             labels = ", ".join(entry.label for entry in group[:3])
             more = f", … {len(group) - 3} more" if len(group) > 3 else ""
             lines.append(f"  {id}  {len(group)} cells, {how}: {labels}{more}")
-        for line in lines[:_MOST_GROUPS]:
-            console.print(printable(line), soft_wrap=True)
-        if len(lines) > _MOST_GROUPS:
-            console.print(f"  … and {len(lines) - _MOST_GROUPS} more; --json lists them all")
+        _print_some(lines)
+    if found.dead:
+        console.print(f"{count(len(found.dead), 'cell')} that cannot learn:", style="yellow")
+        _print_some([f"  {dead.label}: {dead.reason}" for dead in found.dead])
     if found.failures:
         console.print(f"{count(len(found.failures), 'failure')}:", style="red")
         for failure in found.failures:
             console.print(printable(f"  {failure.label}: {failure.reason}"), soft_wrap=True)
     else:
         console.print("every cell is valid and survives its format", style="green")
+
+
+def _print_some(lines: list[str]) -> None:
+    for line in lines[:_MOST_LINES]:
+        stdout().print(printable(line), soft_wrap=True)
+    if len(lines) > _MOST_LINES:
+        stdout().print(f"  … and {len(lines) - _MOST_LINES} more; --json lists them all")

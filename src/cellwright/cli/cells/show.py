@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from cellwright.cell import Cell
+from cellwright.cell.liveness import surely_dead
 from cellwright.cli import sources
 from cellwright.cli.cells.listing import note
 from cellwright.cli.cells.options import (
@@ -64,6 +65,7 @@ def _show(entry: sources.Loaded, input_size: int, hidden_size: int) -> None:
 
 def _facts(cell: Cell, input_size: int, hidden_size: int) -> list[tuple[str, str]]:
     facts = [("id", cell.id), ("source", note(cell))]
+    facts.append(("cannot learn", surely_dead(cell) or ""))
     facts.append(("formats", ", ".join(expressible_in(cell))))
     facts.append(("inputs", ", ".join(cell.inputs)))
     states = ", ".join(f"h{i} = {name}" for i, name in enumerate(cell.states))

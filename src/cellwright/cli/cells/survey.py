@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cellwright.cell import Cell, CellError
+from cellwright.cell.liveness import surely_dead
 from cellwright.cli.cells.options import expressible_in
 from cellwright.cli.errors import describe
 from cellwright.cli.sources import Document, Loaded, numbered
@@ -16,17 +17,22 @@ Watch = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Entry:
-    """A cell that passed. `listing` is its graph as it was written, names included."""
+    """A cell that passed.
+
+    `listing` is its graph as it was written, names included; `dead` says why it surely cannot
+    learn, if so.
+    """
 
     label: str
     format: str
     id: str
     listing: object
+    dead: str | None = None
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A document, or one of its cells, that did not."""
+    """A document, or one of its cells, with which something is wrong."""
 
     label: str
     reason: str
@@ -54,6 +60,11 @@ class Survey:
         return {id: group for id, group in self.graphs.items() if len(group) > 1}
 
     @property
+    def dead(self) -> list[Failure]:
+        """The cells that are valid, but surely cannot learn."""
+        return [Failure(entry.label, entry.dead) for entry in self.entries if entry.dead]
+
+    @property
     def listings(self) -> int:
         """How many cells differ as they are written."""
         return len({entry.listing for entry in self.entries})
@@ -68,8 +79,13 @@ class Survey:
             "same_graph": {
                 id: [entry.label for entry in group] for id, group in self.repeated.items()
             },
-            "failures": [{"where": f.label, "reason": f.reason} for f in self.failures],
+            "cannot_learn": [_reason(dead) for dead in self.dead],
+            "failures": [_reason(failure) for failure in self.failures],
         }
+
+
+def _reason(of: Failure) -> dict[str, str]:
+    return {"where": of.label, "reason": of.reason}
 
 
 def survey(
@@ -145,7 +161,7 @@ def _round_trip(loaded: Loaded, names: list[str]) -> Entry | Failure:
             return Failure(loaded.label, f"does not survive {name}: {describe(error)}")
         if [other.id for other in back] != [cell.id]:
             return Failure(loaded.label, f"comes back from {name} as another graph")
-    return Entry(loaded.label, names[0], cell.id, _listing(cell))
+    return Entry(loaded.label, names[0], cell.id, _listing(cell), surely_dead(cell))
 
 
 def _listing(cell: Cell) -> object:

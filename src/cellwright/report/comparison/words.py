@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cellwright.compare.contenders import dead_words
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing, named
 from cellwright.compare.statistics import Difference, Finding, Spread, difference
@@ -127,7 +128,7 @@ def outcome(plan: Plan, standings: Sequence[Standing]) -> str:
 
 def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
     """What a reader has to know before trusting the figures."""
-    found = []
+    found = dead_words([one.contender for one in standings])
     if len(plan.seeds) == 1:
         found.append(
             "There is one seed only. Another one would give other figures, by an amount that is "

@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
 from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell import Cell
 from cellwright.search.blackbox.ask_tell import SequentialMethod
-from cellwright.spaces.settings import SettingError, check_count
+from cellwright.spaces.settings import LATER, SettingError, check_count, check_flag
 from cellwright.spaces.space import require
 from cellwright.trials.trial import Trial
+
+_TRIES = 100
 
 
 @dataclass(eq=False, kw_only=True)
@@ -19,10 +23,9 @@ class AgingEvolution(SequentialMethod):
     """A population of trained cells in which the oldest dies, however good it is.
 
     The first `population` trials are the `initial` cells and random ones. Then in each cycle
-    `sample` members of the population are drawn, with replacement; the best of them is the
-    parent; its mutation is the next trial, joins the population, and the oldest leaves it. A
-    trial that diverged or failed is a member of infinite loss: it ages, but is a parent only
-    where all that were drawn are such.
+    `sample` members of the population are drawn; the best of them is the parent; its mutation is
+    the next trial, joins the population, and the oldest leaves it. A trial that diverged or failed
+    is a member of infinite loss: it ages, but is a parent only where all that were drawn are such.
 
     The trials do not depend on the number of workers, up to `lag` of them.
 
@@ -30,6 +33,9 @@ class AgingEvolution(SequentialMethod):
         population: P; 100 in FENAS.
         sample: S; 25 in FENAS.
         initial: cells to begin with, or names of `space.known()`: FENAS starts with the LSTM.
+        replacement: whether one member can be drawn several times in a cycle, as in FENAS. If not,
+            as in the release of NAS-Bench-NLP, no cell is drawn twice for the first population
+            either, where that can be found.
     """
 
     name: ClassVar[str] = "aging-evolution"
@@ -38,6 +44,7 @@ class AgingEvolution(SequentialMethod):
     population: int = 100
     sample: int = 25
     initial: tuple[Cell | str, ...] = ()
+    replacement: bool = field(default=True, metadata=LATER)
     _initial: tuple[Cell, ...] = field(default=(), init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -49,6 +56,7 @@ class AgingEvolution(SequentialMethod):
                 f"{self.title}: lag must be at most the population of {self.population}, "
                 f"not {self.lag}, so that there are parents to choose from"
             )
+        check_flag(self.title, "replacement", self.replacement)
         self._initial = self._resolved()
         if len(self._initial) > self.population:
             raise SettingError(
@@ -83,10 +91,25 @@ class AgingEvolution(SequentialMethod):
             return self._trial(number, self._initial[number])
         rng = self._rng(number)
         if number < self.population:
-            return self._trial(number, self.space.sample(rng))
+            return self._trial(number, self._first(rng))
         alive = self._known(number)[-self.population :]
         if not alive:
             return None
-        drawn = [alive[i] for i in rng.integers(len(alive), size=self.sample)]
+        if self.replacement:
+            drawn = [alive[i] for i in rng.integers(len(alive), size=self.sample)]
+        else:
+            many = min(self.sample, len(alive))
+            drawn = [alive[i] for i in rng.choice(len(alive), many, replace=False)]
         parent = min(drawn, key=self._loss)
-        return self._trial(number, self.space.mutate(parent.cell, rng), parent=parent.number)
+        return self._trial(number, self.space.mutate_live(parent.cell, rng), parent=parent.number)
+
+    def _first(self, rng: np.random.Generator) -> Cell:
+        """A random cell for the first population."""
+        cell = self.space.sample_live(rng)
+        if not self.replacement:
+            there = {trial.cell.id for trial in self.trials}
+            for _ in range(_TRIES):
+                if cell.id not in there:
+                    break
+                cell = self.space.sample_live(rng)
+        return cell

@@ -23,7 +23,7 @@ from cellwright.base.errors import UserError, shown
 from cellwright.base.plugins import Source
 from cellwright.cell import Cell
 from cellwright.spaces import Space
-from cellwright.spaces.settings import check_count
+from cellwright.spaces.settings import check_count, is_unsaid
 from cellwright.trials.outcome import OK, Outcome
 from cellwright.trials.trial import Trial
 
@@ -132,6 +132,7 @@ class Method(ABC):
             field.name: written_setting(getattr(self, field.name))
             for field in dataclasses.fields(self)
             if field.init and field.name != "space"
+            if not is_unsaid(field, getattr(self, field.name))
         }
 
     def state(self) -> dict[str, Any]:

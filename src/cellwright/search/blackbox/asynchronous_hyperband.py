@@ -76,7 +76,7 @@ class AsynchronousHyperband(SequentialMethod):
         plan = self._plans[place]
         info = {"bracket": place, "s": plan.s, "rung": 0, "index": sum(self._started)}
         seed = self._training_seed(number)
-        cell = self.space.sample(self._rng(number))
+        cell = self.space.sample_live(self._rng(number))
         return Trial(number, cell, plan.rungs[0].epochs, seed, info)
 
     def _asked(self, trial: Trial) -> None:

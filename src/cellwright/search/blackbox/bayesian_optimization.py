@@ -74,11 +74,12 @@ class BayesianOptimization(Method):
         self._xgboost = require("xgboost", f"the {self.title}")
 
     def _propose(self, number: int) -> Trial | None:
-        if number >= len(self._pool.cells):
+        if self.finished:
             return None
         if number < self.initial:
             order = self._rng(0).permutation(len(self._pool.cells))
-            return self._trial(number, self._pool.cells[order[number]])
+            places = [place for place in order if place not in self._pool.unwanted]
+            return self._trial(number, self._pool.cells[places[number]])
         start = number - (number - self.initial) % self.batch
         if start not in self._batches:
             if not all(earlier in self.outcomes for earlier in range(start)):
@@ -99,7 +100,7 @@ class BayesianOptimization(Method):
             scores = self._bound(self._pool.features[places[learned]], losses, rng)
         else:
             scores = rng.random(len(self._pool.cells))
-        scores[places] = np.inf
+        scores[[*places, *self._pool.unwanted]] = np.inf
         return np.argsort(scores, kind="stable")[: self.batch]
 
     def _bound(self, features: Features, losses: Features, rng: np.random.Generator) -> Features:
@@ -122,4 +123,4 @@ class BayesianOptimization(Method):
 
     @property
     def finished(self) -> bool:
-        return len(self.trials) >= len(self._pool.cells)
+        return len(self.trials) >= len(self._pool.cells) - len(self._pool.unwanted)

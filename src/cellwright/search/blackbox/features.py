@@ -171,7 +171,8 @@ def draw_pool(space: Space, cells: int = 1000, dimensions: int = 10, *, seed: in
     """Different cells of a space, drawn at random, with graph2vec features.
 
     What methods that work on features search in, where the space itself is too large to list.
-    A space that has fewer cells gives them all, or nearly so.
+    A space that has fewer cells gives them all, or nearly so. Cells that surely cannot learn are
+    among them, for the features' sake, but no method asks for one.
     """
     check_count("a pool", "cells", cells, 1, 10**7)
     rng = np.random.default_rng(seed)
@@ -182,4 +183,4 @@ def draw_pool(space: Space, cells: int = 1000, dimensions: int = 10, *, seed: in
         cell = space.sample(rng)
         found.setdefault(cell.id, cell)
     drawn = list(found.values())
-    return Pool(drawn, graph2vec(drawn, dimensions, seed=seed % 2**32))
+    return Pool(drawn, graph2vec(drawn, dimensions, seed=seed % 2**32), live_only=True)

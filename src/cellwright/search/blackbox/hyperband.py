@@ -135,7 +135,7 @@ class Hyperband(Method):
         rng = self._rng(place, index)
         seen = {trial.cell.id for trial in others}
         for _ in range(_TRIES):
-            cell = self.space.sample(rng)
+            cell = self.space.sample_live(rng)
             if cell.id not in seen:
                 break
         return cell

@@ -60,7 +60,10 @@ class LocalSearch(Method):
     def _draw(self, number: int, centre: Trial | None) -> Cell:
         rng = self._rng(number)
         for _ in range(_TRIES):
-            cell = self.space.sample(rng) if centre is None else self.space.mutate(centre.cell, rng)
+            if centre is None:
+                cell = self.space.sample_live(rng)
+            else:
+                cell = self.space.mutate_live(centre.cell, rng)
             if cell.id not in self._seen:
                 break
         return cell

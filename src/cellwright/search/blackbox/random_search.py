@@ -46,7 +46,7 @@ class RandomSearch(Method):
         size = self.space.distinct_size()
         tries = max(_TRIES, _TRIES_FOR_EACH * size if size is not None and size < _LARGE else 0)
         for _ in range(tries if self.distinct else 1):
-            cell = self.space.sample(rng)
+            cell = self.space.sample_live(rng)
             if not self.distinct or cell.id not in self._seen:
                 return cell
         self._exhausted = True

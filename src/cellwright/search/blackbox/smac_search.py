@@ -81,7 +81,7 @@ class SmacSearch(SequentialMethod):
         if self.finished:
             return None
         if number < len(self._design):
-            place = self._pool.nearest(self._design[number], without=self._seen)
+            place = self._pool.nearest(self._design[number], without=self._out)
         else:
             place = self._choose(number)
         return self._trial(number, self._pool.cells[place])
@@ -90,7 +90,7 @@ class SmacSearch(SequentialMethod):
         rng = self._rng(number)
         known = self._known(number)
         losses = np.array([self._loss(trial) for trial in known])
-        unseen = np.setdiff1d(np.arange(len(self._pool.cells)), self._seen)
+        unseen = np.setdiff1d(np.arange(len(self._pool.cells)), self._out)
         if rng.random() < self.random_share or not np.isfinite(losses).any():
             return int(rng.choice(unseen))
         losses[~np.isfinite(losses)] = losses[np.isfinite(losses)].max()
@@ -133,5 +133,10 @@ class SmacSearch(SequentialMethod):
         self._seen.append(self._pool.place(trial.cell))
 
     @property
+    def _out(self) -> list[int]:
+        """The places of cells that are not asked for any more, or never."""
+        return [*self._seen, *self._pool.unwanted]
+
+    @property
     def finished(self) -> bool:
-        return len(self._seen) >= len(self._pool.cells)
+        return len(self._out) >= len(self._pool.cells)

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from cellwright.base.optional import require
-from cellwright.search.blackbox.ask_tell import SequentialMethod
+from cellwright.search.blackbox.ask_tell import SearchError, SequentialMethod
 from cellwright.spaces import Interval
 from cellwright.spaces.settings import SettingError, check_count
 from cellwright.trials.trial import Trial
+
+_TRIES = 1000
+"""How often a cell that cannot learn is drawn again before that is an error."""
+
+_LEARNED_TRIES = 20
+"""How many of these draws are told to the model; later ones are uniform, for a model may have
+nothing else in mind."""
+
+_FOREVER = 10**9
 
 
 @dataclass(eq=False, kw_only=True)
@@ -19,7 +29,8 @@ class Tpe(SequentialMethod):
     Works on the choices of a space: a listing's operations and connections, or the feature
     dimensions of a pool, where a point stands for the nearest cell (NAS-Bench-NLP section 5). A
     trial that diverged or failed counts as infinite. Trials whose outcomes may not be known yet
-    count as bad ones, so that trials that are open at the same time differ.
+    count as bad ones, so that trials that are open at the same time differ. A draw that is a cell
+    that surely cannot learn is drawn again, and counts as infinite, too.
 
     The trials do not depend on the number of workers, up to `lag` of them. Needs optuna.
 
@@ -37,6 +48,8 @@ class Tpe(SequentialMethod):
     _distributions: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _fixed: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _passed_on: set[int] = field(default_factory=set, init=False, repr=False)
+    _places: dict[int, int] = field(default_factory=dict, init=False, repr=False)
+    """The number that optuna has for each trial: it counts the draws that were thrown away, too."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,19 +86,47 @@ class Tpe(SequentialMethod):
     def _propose(self, number: int) -> Trial:
         for known in self._known(number):
             if known.number not in self._passed_on:
-                self._study.tell(known.number, self._loss(known))
+                self._study.tell(self._places[known.number], self._loss(known))
                 self._passed_on.add(known.number)
+        rng = self._rng(number)
+        dead: list[dict[str, Any]] = []
+        for attempt in range(_TRIES):
+            learns = attempt < _LEARNED_TRIES
+            drawn, values = self._drawn(int(rng.integers(2**32)), learns)
+            cell = self.space.decode({**self._fixed, **values})
+            if self.space.wanted(cell):
+                self._places[number] = drawn
+                thrown_away = {"dead": dead} if dead else {}
+                return self._trial(number, cell, choices=values, **thrown_away)
+            if learns:
+                self._study.tell(drawn, math.inf)
+                dead.append(values)
+            else:
+                self._study.tell(drawn, state=self._optuna.trial.TrialState.FAIL)
+        raise SearchError(
+            f"{self.title}: of {_TRIES:,} cells that it drew for trial {number} none can learn"
+        )
+
+    def _drawn(self, seed: int, learns: bool) -> tuple[int, dict[str, Any]]:
+        """Optuna's number for a new trial, and its values: from all that is known, or uniform."""
         self._study.sampler = self._optuna.samplers.TPESampler(
-            n_startup_trials=self.startup,
+            n_startup_trials=self.startup if learns else _FOREVER,
             n_ei_candidates=self.candidates,
             multivariate=False,  # each choice by itself, as in the paper
             constant_liar=True,
-            seed=int(self._rng(number).integers(2**32)),
+            seed=seed,
         )
-        values = self._study.ask(self._distributions).params
-        return self._trial(number, self.space.decode({**self._fixed, **values}), choices=values)
+        asked = self._study.ask(self._distributions)
+        return asked.number, asked.params
 
     def _asked(self, trial: Trial) -> None:
-        if len(self._study.get_trials(deepcopy=False)) == trial.number:  # restored, not proposed
-            self._study.enqueue_trial(trial.info["choices"])
-            self._study.ask(self._distributions)
+        if trial.number in self._places:
+            return
+        for values in trial.info.get("dead", ()):  # restored, not proposed
+            self._study.tell(self._again(values), math.inf)
+        self._places[trial.number] = self._again(trial.info["choices"])
+
+    def _again(self, values: dict[str, Any]) -> int:
+        """Optuna's number for a trial with these values."""
+        self._study.enqueue_trial(values)
+        return int(self._study.ask(self._distributions).number)

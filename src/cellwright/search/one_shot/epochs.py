@@ -39,7 +39,8 @@ def epochs_of(folder: SeedFolder) -> list[dict[str, Any]]:
 def _problem(record: dict[str, Any], first: dict[str, Any]) -> str | None:
     """What is wrong with an epoch's record, by itself and beside the first one's."""
     listing = record.get("listing")
-    kind = SharingEpoch if isinstance(listing, dict) and "first" in listing else SearchEpoch
+    shares = "diverged" in record or (isinstance(listing, dict) and "first" in listing)
+    kind = SharingEpoch if shares else SearchEpoch
     try:
         TypeAdapter(kind).validate_json(json.dumps(record), strict=True)
         listed_cell(record["listing"])

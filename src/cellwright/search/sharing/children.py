@@ -1,33 +1,31 @@
-"""All cells of the ENAS space around one bank of weights (Pham et al. 2018, section 2.1).
+"""All cells of a space around one bank of weights (Pham et al. 2018, section 2.1).
 
-The bank has one pair of matrices for each node and predecessor, and those of node 0. What
-stands around the cell is the same for all children, too.
+The bank has what the cells name (`listings`). What stands around the cell is the same for all
+children, too.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
 from cellwright.cell import Cell, Node
-from cellwright.cell.listings import EnasListing
-from cellwright.cell.listings.enas import lower
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import CellModel
+from cellwright.search.sharing.listings import Listing, covering, lowered
+from cellwright.spaces.darts import Darts
 from cellwright.spaces.enas import Enas
-from cellwright.spaces.space import pick
 from cellwright.tasks.task import Task
 
 
-def child_cell(listing: EnasListing, *, norm: bool) -> Cell:
+def child_cell(listing: Listing, *, norm: bool) -> Cell:
     """The cell as it is searched: its weights named, with `norm` its new state normalised.
 
     Weights that other cells have learned can make a state that grows without end; ENAS' code has
     batch norms against that. A norm of each row is the same for every batch.
     """
-    cell = lower(listing, keys=True)
+    cell = lowered(listing, keys=True)
     if not norm:
         return cell
     return Cell([*cell.nodes, Node("normed", "norm", cell.states)], ["normed"])
@@ -48,13 +46,13 @@ class Children:
         self,
         task: Task[Any],
         settings: Any,
-        space: Enas,
+        space: Enas | Darts,
         backend: str,
         *,
         norm: bool,
     ) -> None:
         self._bank, self._norm = WeightBank(), norm
-        listings = _all_pairs(space)
+        listings = covering(space)
         cell = child_cell(listings[0], norm=norm)
         self._model = task.model(cell, settings, bank=self._bank, backend=backend)
         # The bank makes what a cell asks for. All is asked for now, so that the first weights do
@@ -67,26 +65,10 @@ class Children:
         """The model of one cell; its parameters are those of all."""
         return self._model
 
-    def child(self, listing: EnasListing) -> CellModel[Any]:
+    def child(self, listing: Listing) -> CellModel[Any]:
         """The model around a cell. Nothing is copied: it learns the shared weights."""
         return self._model.around(child_cell(listing, norm=self._norm), self._bank)
 
     def weights(self) -> dict[str, Tensor]:
         """All shared weights, those of the bank and those of what stands around the cells."""
         return self._model.state_dict(keep_vars=True)
-
-
-def _all_pairs(space: Enas) -> list[EnasListing]:
-    """Listings in which every node has every predecessor once at least."""
-    op = space.operations[0]
-    return [
-        EnasListing(op, tuple((min(wanted, number - 1), op) for number in range(1, space.nodes)))
-        for wanted in range(max(1, space.nodes - 1))
-    ]
-
-
-def uniform_listing(space: Enas, rng: np.random.Generator) -> EnasListing:
-    """A listing, each as likely as every other."""
-    ops = [pick(space.operations, rng) for _ in range(space.nodes)]
-    sources = [int(rng.integers(number)) for number in range(1, space.nodes)]
-    return EnasListing(ops[0], tuple(zip(sources, ops[1:], strict=True)))

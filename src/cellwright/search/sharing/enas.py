@@ -18,11 +18,10 @@ from torch import Tensor
 
 from cellwright.base.memory import peak_memory
 from cellwright.base.seeds import seed_for, seeded
-from cellwright.cell.listings import EnasListing
-from cellwright.cell.listings.enas import lower
 from cellwright.models.cell_model import detached
-from cellwright.search.sharing.children import Children, uniform_listing
+from cellwright.search.sharing.children import Children
 from cellwright.search.sharing.controller import Controller, moved_baseline, policy_loss
+from cellwright.search.sharing.listings import Listing, lowered, uniform_listing
 from cellwright.search.sharing.records import Part, SharingEpoch, SharingResult, SharingStep
 from cellwright.search.sharing.selection import Selection
 from cellwright.search.sharing.settings import SharingSettings
@@ -93,7 +92,11 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
             )
         self._policy = list(self.controller.parameters())
         self._policy_optimizer = torch.optim.Adam(
-            self._policy, settings.controller_rate, fused=True
+            self._policy,
+            settings.controller_rate,
+            betas=(settings.controller_beta1, 0.999),
+            eps=settings.controller_epsilon,
+            fused=True,
         )
 
     def _begin_epoch(self) -> None:
@@ -260,8 +263,8 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         listing = self._likely() if best is None else best.listing
         return SharingResult(
             status=self._status,
-            cell=lower(listing),
-            shared=lower(listing, keys=True),
+            cell=lowered(listing),
+            shared=lowered(listing, keys=True),
             listing=listing,
             candidates=tuple(self._selection.candidates),
             records=tuple(self._records),
@@ -311,14 +314,14 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
 
     # -- small parts -----------------------------------------------------------------------
 
-    def _drawn(self, *what: str | int) -> EnasListing:
+    def _drawn(self, *what: str | int) -> Listing:
         """A cell from the controller, or from all alike."""
         if self.controller is None:
             return uniform_listing(self._space, np.random.default_rng(seed_for(self.seed, *what)))
         with torch.no_grad(), seeded(self.seed, *what):
             return self.controller.sample().listing
 
-    def _likely(self) -> EnasListing:
+    def _likely(self) -> Listing:
         """The cell of the controller's likeliest choices; without one, always the same cell."""
         return self._drawn("likely") if self.controller is None else self.controller.greedy()
 

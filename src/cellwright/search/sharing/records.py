@@ -10,17 +10,11 @@ from typing import Any, ClassVar, Literal
 from pydantic.dataclasses import dataclass as checked
 
 from cellwright.cell import Cell
-from cellwright.cell.listings import EnasListing
-from cellwright.cell.listings.enas import lower
+from cellwright.search.sharing.listings import Listing, listing_of, lowered
 from cellwright.training.results import STRICT, Status, StepDone
 
 Part = Literal["weights", "controller", "candidates"]
 """What a step was for."""
-
-
-def listing_of(values: Mapping[str, Any]) -> EnasListing:
-    """A listing from the mapping that `dataclasses.asdict` makes of it."""
-    return EnasListing(values["first"], tuple((source, op) for source, op in values["later"]))
 
 
 @dataclass(frozen=True)
@@ -64,7 +58,7 @@ class SharingEpoch:
     epoch: int
     train: float
     valid: float
-    listing: EnasListing
+    listing: Listing
     reward: float | None
     baseline: float | None
     entropy: float | None
@@ -76,7 +70,7 @@ class SharingEpoch:
     @property
     def cell(self) -> Cell:
         """The cell of `listing`, each linear with weights of its own."""
-        return lower(self.listing)
+        return lowered(self.listing)
 
     def to_record(self) -> dict[str, Any]:
         """As the metrics keep it."""
@@ -102,7 +96,7 @@ class Candidate:
         valid: on the whole validation data; None for those that are no finalists.
     """
 
-    listing: EnasListing
+    listing: Listing
     screened: float | None = None
     valid: float | None = None
 
@@ -132,7 +126,7 @@ class SharingResult:
     status: Status
     cell: Cell
     shared: Cell
-    listing: EnasListing
+    listing: Listing
     candidates: tuple[Candidate, ...]
     records: tuple[SharingEpoch, ...]
     seconds: float

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from cellwright.cell.listings import EnasListing
+from cellwright.search.sharing.listings import Listing
 from cellwright.search.sharing.records import Candidate
 
 MOST_DRAWS = 100
 """How often a candidate is drawn again that is one already."""
 
-Measure = Callable[[EnasListing], float]
+Measure = Callable[[Listing], float]
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Selection:
         return self.many + self.finalists * self.screens
 
     def advance(
-        self, draw: Callable[[int, int], EnasListing], screen: Measure, measure: Measure
+        self, draw: Callable[[int, int], Listing], screen: Measure, measure: Measure
     ) -> Candidate:
         """Take a step; the candidate that was measured in it.
 
@@ -76,7 +76,7 @@ class Selection:
         self.done += 1
         return found
 
-    def _new(self, draw: Callable[[int, int], EnasListing]) -> Candidate:
+    def _new(self, draw: Callable[[int, int], Listing]) -> Candidate:
         """A cell that is no candidate yet; where the controller has no other, one that is."""
         known = {candidate.listing: candidate for candidate in self.candidates}
         for attempt in range(MOST_DRAWS):

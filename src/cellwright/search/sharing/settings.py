@@ -15,6 +15,7 @@ from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
 from cellwright.cell.listings.enas import OPERATIONS
 from cellwright.models.settings import Rate
 from cellwright.search.gradient.settings import as_tuple
+from cellwright.spaces.darts import Darts
 from cellwright.spaces.enas import Enas
 from cellwright.training.settings import TrainingSettings
 
@@ -37,8 +38,15 @@ class SharingSettings(TrainingSettings):
     kind: Literal["enas", "random-sharing"] = Field("enas", description="which method")
 
     # -- the space
+    cells: Literal["enas", "darts"] = Field(
+        "enas",
+        description="whose cells: ENAS' have matrices for each node and predecessor, DARTS' for "
+        "each node (random-sharing alone)",
+    )
     nodes: Count = Field(
-        12, description="nodes of the cell, node 0 over x and h included; 6 for sentence pairs"
+        12,
+        description="nodes of the cell: ENAS' with node 0 over x and h, 6 for sentence pairs; "
+        "DARTS' without it",
     )
     operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         OPERATIONS, min_length=1, description="what a node may do"
@@ -53,6 +61,12 @@ class SharingSettings(TrainingSettings):
         1, description="cells that a step of the controller samples, all read one minibatch"
     )
     controller_rate: Positive = Field(3.5e-4, description="Adam's rate for the controller")
+    controller_beta1: Rate = Field(
+        0.9, description="Adam's first beta for the controller; 0 in ENAS' code"
+    )
+    controller_epsilon: Positive = Field(
+        1e-8, description="Adam's epsilon for the controller; 1e-3 in ENAS' code"
+    )
     controller_units: Count = Field(100, description="width of the controller's LSTM")
     controller_range: Positive = Field(
         0.1, description="the controller's weights start uniform in ± this"
@@ -99,9 +113,15 @@ class SharingSettings(TrainingSettings):
     def _fits_together(self) -> SharingSettings:
         if self.kind == "random-sharing" and self.controller_steps:
             raise ValueError("random-sharing has no controller: controller_steps should be 0")
+        if self.cells == "darts" and "none" in self.operations:
+            raise ValueError("operations has 'none', which no derived cell has")
+        if self.kind == "enas" and self.cells != "enas":
+            raise ValueError("the controller samples ENAS' cells: cells should be 'enas'")
         self.space()
         return self
 
-    def space(self) -> Enas:
-        """The cells that are searched; their weights have names, by which they are shared."""
+    def space(self) -> Enas | Darts:
+        """The cells that are searched."""
+        if self.cells == "darts":
+            return Darts(self.nodes, self.operations)
         return Enas(self.nodes, self.operations, keys=True)

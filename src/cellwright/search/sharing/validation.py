@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from cellwright.cell.listings import EnasListing
 from cellwright.models.cell_model import AnyBatch
 from cellwright.search.sharing.children import Children
+from cellwright.search.sharing.listings import Listing
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.task import Task, whole_batches
 
@@ -27,11 +27,11 @@ class Validation:
         self.size = sum(batch.size for batch in self._whole)
         """Items of the whole data."""
 
-    def loss(self, listing: EnasListing) -> float:
+    def loss(self, listing: Listing) -> float:
         """Of a cell on the whole data."""
         return self.loss_on(listing, self._whole)
 
-    def loss_on(self, listing: EnasListing, batches: Sequence[AnyBatch]) -> float:
+    def loss_on(self, listing: Listing, batches: Sequence[AnyBatch]) -> float:
         """Of a cell on batches that follow each other, from a state of zero."""
         mean = self._task.measure(self._children.child(listing), batches).loss
         return mean if math.isfinite(mean) else math.inf
