@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -213,9 +214,10 @@ def _study(
     ):
         _say_other_code(prepared, opened, told)
         clock = _Clock(recipe, _wall(opened, prepared.name))
+        budget = Budget(recipe.budget.epochs, clock.for_search())
+        prepared = replace(prepared, budget=budget)
         with told.studying(prepared, opened, executor, target) as watch:
-            budget = Budget(recipe.budget.epochs, clock.for_search())
-            run_prepared(prepared, opened, executor, trials=target, budget=budget, watch=watch)
+            run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)
         final = _final(prepared, opened, executor, clock, told)
         ledger, random = read_ledger(opened, study), read_baseline(opened, prepared.name)

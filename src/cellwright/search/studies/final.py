@@ -150,11 +150,11 @@ def run_final(
     if not best:
         return None
     cells = (*best, *(zoo[name] for name in settings.against))
-    final = _prepared(prepared, study, store, cells, settings.seeds)
-    budget = None if seconds is None else Budget(seconds=seconds, least=len(cells))
+    budget = Budget(seconds=seconds, least=len(cells))
+    final = replace(_prepared(prepared, study, store, cells, settings.seeds), budget=budget)
     many = len(cells) * settings.seeds
     with nullcontext() if watched is None else watched(final, many) as watch:
-        run_prepared(final, store, executor, trials=many, budget=budget, watch=watch)
+        run_prepared(final, store, executor, trials=many, watch=watch)
     return _result(store, find_study(store, final.name), cells, len(best))
 
 

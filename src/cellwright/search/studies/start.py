@@ -44,6 +44,7 @@ class Prepared:
     method: Method
     evaluate: Call
     task: TaskLabel
+    budget: Budget = Budget()
 
     @property
     def checkpoints(self) -> Path:
@@ -161,7 +162,6 @@ def run_prepared(
     executor: Executor,
     *,
     trials: int | None = None,
-    budget: Budget | None = None,
     watch: Watch | None = None,
 ) -> Overview:
     """Work on a study until it has its trials; then remove the trainings that were kept.
@@ -171,7 +171,6 @@ def run_prepared(
         store: where it is kept.
         executor: where its trials run.
         trials: how many it shall have; the recipe's number unless said.
-        budget: what it may spend before that.
         watch: called for every event of this driver.
 
     Raises:
@@ -194,7 +193,7 @@ def run_prepared(
         window=recipe.window_of_budget(),
         retries=Retries(**recipe.retries.model_dump()),
         give_up_after=recipe.give_up_after,
-        budget=budget,
+        budget=prepared.budget,
         watch=watch,
     )
     remove(prepared.checkpoints)

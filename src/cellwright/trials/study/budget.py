@@ -29,9 +29,14 @@ class Budget:
         """Whether the budget is used up after these trials."""
         if len(trials) < self.least:
             return False
-        if self.seconds is not None and time.monotonic() - self._begun >= self.seconds:
+        if self.seconds is not None and self.elapsed >= self.seconds:
             return True
         return self.epochs is not None and epochs_asked(trials) >= self.epochs
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._begun
 
 
 def epochs_asked(trials: Sequence[Trial]) -> int:
