@@ -117,15 +117,15 @@ def _any_cell(rng: random.Random, most: int, supernets: bool) -> Cell:
     nodes: list[Node] = []
     for number in range(rng.randint(states, most)):
         op = rng.choice([*ops, OPS["linear"], OPS["linear"]])
-        count = rng.randint(op.least, min(op.most or 4, 4))
+        count = rng.randint(op.least, 4 if op.most is None else op.most)
         inputs = tuple(rng.choices(values[-8:] if rng.random() < 0.5 else values, k=count))
         attributes: dict[str, Any] = {}
         if op.name == "linear":
             attributes["bias"] = rng.random() < 0.5
             if rng.random() < 0.3:
                 attributes["keys"] = tuple(rng.choice("abcd") + i[0] for i in inputs)
-            if rng.random() < 0.1:
-                attributes["width"] = "input"
+        if "width" in op.attributes and rng.random() < 0.1:
+            attributes["width"] = "input"
         if op.name == "mix" and rng.random() < 0.3:
             attributes["theta"] = "shared"
         nodes.append(Node(f"n{number}", op.name, inputs, **attributes))
