@@ -165,6 +165,9 @@ class _Backward:
     def _finish_sum(self, number: int) -> None:
         """Put a sum's gradient where weight gradients look for it."""
         target = self._sum_gradient(number)
+        if number not in self.touched:  # a zero reads it, to be as wide
+            self.code.elementwise("zero", target, [])
+            return
         gradient = self._gradient(number)
         assert gradient is not None
         if gradient != target:
