@@ -14,8 +14,11 @@ from cellwright.cell.zoo import UnknownCellError, zoo
 def test_what_is_there() -> None:
     names = ["rnn", "lstm", "gru", "nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru", "fenas-lstm"]
     names += ["fenas-gru", "darts-v1", "darts-v2", "enas"]
+    names += ["cifg-lstm", "peephole-lstm", "mogrifier-lstm", "slstm", "janet", "nas-cell"]
+    names += ["rhn-2", "rhn-10", "mut1", "mut2", "mut3", "mgu", "ugrnn"]
+    names += ["mingru", "minlstm", "sru"]
     assert list(zoo) == names + [f"sentpair-{i}" for i in range(1, 27)]
-    assert len(zoo) == 37
+    assert len(zoo) == 53
     for name, cell in zoo.items():
         assert cell.name == name
         assert cell.notes["source"]
