@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from oracle import same_graph
 
@@ -25,6 +28,12 @@ def test_what_is_there() -> None:
         assert 10 < len(cell.notes["description"]) < 70
         assert cell is zoo[name]
         assert not cell.is_supernet
+
+
+def test_the_documents_name_every_cell() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "zoo.md").read_text()
+    named = set(re.findall(r"`([a-z0-9-]+)`", text)) | {f"sentpair-{i}" for i in range(1, 27)}
+    assert set(zoo) <= named
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
