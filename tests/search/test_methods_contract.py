@@ -15,6 +15,7 @@ from cellwright.base.errors import UserError
 from cellwright.search.blackbox.aging_evolution import AgingEvolution
 from cellwright.search.blackbox.ask_tell import Method, Outcome, SearchError, Trial, run
 from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.blackbox.auto import Auto
 from cellwright.search.blackbox.bayesian_optimization import BayesianOptimization
 from cellwright.search.blackbox.hyperband import Hyperband
 from cellwright.search.blackbox.local_search import LocalSearch
@@ -22,7 +23,7 @@ from cellwright.search.blackbox.methods import METHODS, method, restore
 from cellwright.search.blackbox.random_search import RandomSearch
 from cellwright.search.blackbox.smac_search import SmacSearch
 from cellwright.search.blackbox.tpe import Tpe
-from cellwright.spaces import Enas, Fenas
+from cellwright.spaces import AnyCell, Enas, Fenas
 from cellwright.testing import METHOD_CHECKS, check_method
 from cellwright.testing.methods import described, work
 from cellwright.testing.methods import evaluated as evaluate
@@ -45,6 +46,8 @@ MAKERS: dict[str, Make] = {
     "asha": partial(AsynchronousHyperband, ENAS, epochs=27),
     "asynchronous hyperband": partial(AsynchronousHyperband, ENAS, epochs=27, brackets=3),
     "asynchronous hyperband, lag": partial(AsynchronousHyperband, ENAS, epochs=9, lag=8),
+    "auto": partial(Auto, AnyCell(), epochs=9, initial=["lstm", "gru"], candidates=3, lag=8),
+    "auto, no lag": partial(Auto, ENAS, epochs=9, initial=[], candidates=1),
     "local search": partial(LocalSearch, ENAS, neighbours=8, patience=1),
     "tpe": partial(Tpe, ENAS, startup=10),
     "tpe, no lag": partial(Tpe, ENAS, startup=10, lag=None),
@@ -58,7 +61,8 @@ PACKAGES = {"tpe": "optuna", "bayesian-optimization": "xgboost", "smac": "smac"}
 """What some methods need."""
 
 ORDER_COUNTS = {
-    "evolution, no lag", "hyperband, overlapping", "asha", "asynchronous hyperband", "tpe, no lag"
+    "evolution, no lag", "hyperband, overlapping", "asha", "asynchronous hyperband", "tpe, no lag",
+    "auto, no lag",
 }  # fmt: skip
 """The methods whose trials depend on who ends first."""
 

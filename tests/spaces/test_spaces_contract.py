@@ -32,6 +32,8 @@ SMALL: dict[str, Space] = {
     "fenas with edges": space("fenas", nodes=4, mutation="functions-and-edges"),
     "nas-bench-nlp": space("nas-bench-nlp"),
     "nas-bench-nlp large": space("nas-bench-nlp", states=[3], nodes=21),
+    "any": space("any"),
+    "any small": space("any", matrices=6, nodes=20, sources=["fenas", "nas-bench-nlp"]),
     "pool": Pool(
         list({c.id: c for c in map(cells.cell, map(random.Random, range(40)))}.values())[:30],
         np.random.default_rng(0).normal(size=(30, 4)),
@@ -164,4 +166,4 @@ def test_a_space_of_one_cell_says_that_it_cannot_be_mutated() -> None:
 
 
 def test_the_registry_has_every_paper() -> None:
-    assert set(SPACES) == {"enas", "darts", "i-darts", "ess", "fenas", "nas-bench-nlp"}
+    assert set(SPACES) == {"enas", "darts", "i-darts", "ess", "fenas", "nas-bench-nlp", "any"}

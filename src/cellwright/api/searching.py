@@ -214,7 +214,7 @@ def _study(
     ):
         _say_other_code(prepared, opened, told)
         clock = _Clock(recipe, _wall(opened, prepared.name))
-        budget = Budget(recipe.budget.epochs, clock.for_search())
+        budget = Budget(recipe.budget.epochs, clock.for_search(), least=1)
         prepared = replace(prepared, budget=budget)
         with told.studying(prepared, opened, executor, target) as watch:
             run_prepared(prepared, opened, executor, trials=target, watch=watch)

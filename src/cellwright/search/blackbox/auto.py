@@ -21,8 +21,10 @@ from cellwright.spaces.settings import check_count, check_number
 from cellwright.trials.outcome import OK
 from cellwright.trials.trial import Trial
 
-KNOWN = ("lstm", "gru", "nbnlp-gru", "fenas-gru", "darts-v1", "darts-v2", "sentpair-1")
-"""Where it begins: what people would try by hand."""
+KNOWN = (
+    "gru", "lstm", "mut3", "nbnlp-gru", "mogrifier-lstm", "darts-v1", "mgu", "rhn-2", "sentpair-1"
+)  # fmt: skip
+"""Where it begins: what people would try by hand, as far as the space has it."""
 
 LEAST_KNOWN = 12
 """Trials of a rung that the predictor learns from at least."""
@@ -33,7 +35,7 @@ class Auto(AsynchronousHyperband):
     """Successive halving over known cells, changes of the best so far, and new ones.
 
     Args:
-        initial: cells to begin with, or names of `space.known()`.
+        initial: cells to begin with, or names of `space.known()`; those of `KNOWN` unless said.
         changes: the share of the later cells that are changes of good ones; the others are drawn
             from the space.
         parents: how many of the best so far are changed.
@@ -43,7 +45,7 @@ class Auto(AsynchronousHyperband):
     name: ClassVar[str] = "auto"
 
     epochs: int = 9
-    initial: tuple[Cell | str, ...] = KNOWN
+    initial: tuple[Cell | str, ...] | None = None
     changes: float = 0.75
     parents: int = 5
     candidates: int = 8
@@ -54,7 +56,11 @@ class Auto(AsynchronousHyperband):
         check_number(self.title, "changes", self.changes, 0, 1)
         check_count(self.title, "parents", self.parents, 1, 10**6)
         check_count(self.title, "candidates", self.candidates, 1, 10**4)
-        self.initial, self._initial = initial_cells(self.title, self.space, self.initial)
+        if self.initial is None:
+            known = self.space.known()
+            self._initial = tuple(known[name] for name in KNOWN if name in known)
+        else:
+            self.initial, self._initial = initial_cells(self.title, self.space, self.initial)
 
     def _new_cell(self, number: int) -> tuple[Cell, dict[str, int]]:
         begun = sum(self._started)

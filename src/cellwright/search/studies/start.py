@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class Prepared:
     method: Method
     evaluate: Call
     task: TaskLabel
-    budget: Budget = Budget()
+    budget: Budget = field(default_factory=Budget)
 
     @property
     def checkpoints(self) -> Path:
