@@ -38,7 +38,7 @@ from cellwright.cli import app
 from fuzz_damage import damages
 from fuzz_fixtures import KINDS, Command, build, commands
 
-HANG_SECONDS = 20.0
+HANG_SECONDS = 60.0
 MORE_MEMORY = 4 * 2**30
 """How many bytes of addresses a command may take beyond those that the process had before."""
 

@@ -67,3 +67,6 @@ def test_a_pipe_or_a_device_that_a_user_names_is_read_as_far_as_is_sensible(tmp_
     os.close(reader)
     with pytest.raises(OSError, match="is larger than"):
         read_named("/dev/zero", 100)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="is a named pipe"):
+        read_named(tmp_path / "pipe", 100)

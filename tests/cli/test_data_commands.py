@@ -99,7 +99,7 @@ def test_get_from_files(run):
     corpus("mine")
     outcome = run("data", "get", "ptb", "--from", "mine", "--to", "corpora")
     assert outcome.code == 0
-    assert "train              4 tokens            1 lines" in outcome.out
+    assert "train  4 tokens  1 lines" in outcome.out
     assert "1 words that train does not have (25%)" in outcome.out
     assert "not the published counts" in outcome.out
     assert "licence: LDC" in outcome.err

@@ -65,7 +65,7 @@ def test_one_that_explodes_says_what_to_change(short) -> None:
     done = short("--set", "search.explode_above=0.1", "--set", "search.learning_rate=0.3")
     assert done.code == 0
     assert re.search(r"^status +diverged after 0 epochs: exploded", done.out, re.MULTILINE)
-    assert re.search(r"^try .* --set search.learning_rate=0.15 *$", done.out, re.MULTILINE)
+    assert re.search(r"^try .* --set search.learning_rate=0.075, and", done.out, re.MULTILINE)
 
 
 def test_several_seeds_and_the_choice(short) -> None:

@@ -68,7 +68,8 @@ def test_the_least_important_goes_first_and_is_named():
         "not shown at this width:",
         "size",
     ]
-    assert drawn(table, 20)[:2] == ["name", "a-long-name"]
+    assert drawn(table, 20)[:2] == ["name         size", "a-long-name    12"]  # it has room again
+    assert drawn(table, 16)[:2] == ["name", "a-long-name"]
 
 
 def test_paths_lose_their_middle_and_remarks_their_end():

@@ -85,6 +85,7 @@ def test_a_cell_that_diverges_is_a_result(short):
     done = short("rnn", "--set", "training.optimizer=sgd", "--set", "training.learning_rate=1e6")
     assert (done.code, done.err) == (0, "")
     assert re.search(r"status +diverged in epoch 1: (exploded|loss is nan)", done.out)
+    assert re.search(r"^try .* --set training.learning_rate=250000, and", done.out, re.MULTILINE)
     assert "cellwright runs show runs/" in done.out
 
 

@@ -129,3 +129,24 @@ def test_time_counts_across_a_stop():
     )
     assert list(again.run()) == WHOLE[-2:]
     assert again.snapshot().state["seconds"] > 99
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"step": "3"}, "state.step is '3', which is no whole number"),
+        ({"step": True}, "state.step is True, which is no whole number"),
+        ({"step": -1}, "step -1"),
+        ({"seconds": []}, r"state.seconds is \[\], which is no number"),
+        ({"status": None}, "state.status is None, which is no text"),
+        ({"status": "resting"}, "status 'resting'"),
+        ({"epoch": None}, "state.epoch is None, which is no whole number"),
+    ],
+)
+def test_a_state_of_other_kinds_of_values_is_refused(changes, says):
+    tensors, state = Counting().snapshot()
+    with pytest.raises((TypeError, ValueError), match=says):
+        Counting().restore(Snapshot(tensors, {**state, **changes}))
+    del state["epoch"]
+    with pytest.raises(TypeError, match="state lacks epoch"):
+        Counting().restore(Snapshot(tensors, state))

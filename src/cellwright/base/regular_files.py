@@ -78,9 +78,14 @@ def read_regular(path: str | os.PathLike[str], most: int = MOST_TEXT) -> bytes:
 def read_named(path: str | os.PathLike[str], most: int) -> bytes:
     """What is in a file that a user has named, which may be a pipe or a device, such as /dev/stdin.
 
+    A shell's `<(command)` is such a pipe too. A named one, of `mkfifo`, is refused: nobody may ever
+    write into it.
+
     Raises:
-        OSError: as `read_regular`, but for pipes and devices.
+        OSError: as `read_regular`, but for devices and for pipes without a name.
     """
+    if stat.S_ISFIFO(os.lstat(path).st_mode):
+        raise OSError(errno.EINVAL, "is a named pipe, and should be a regular file", str(path))
     with open(path, "rb") as file:
         data = file.read(most + 1)
     check_size(len(data), most, path)

@@ -137,6 +137,12 @@ def fitted(columns: Sequence[Column], widths: Sequence[int], room: int) -> dict[
     for place in order:
         if columns[place].goes and over() > 0:
             del shown[place]
+    for place in reversed(order):  # where a wide one went, narrower ones may have room after all
+        column = columns[place]
+        least = min(widths[place], column.least) if column.short else widths[place]
+        if place not in shown and over() + GAP + least <= 0:
+            shown[place] = min(widths[place], -over() - GAP)
+    shown = dict(sorted(shown.items()))
     while over() > 0 and max(shown.values()) > LEAST_NAME:  # nothing else can go
         widest, *others = sorted(shown, key=lambda place: -shown[place])
         second = max([LEAST_NAME, *(shown[place] - 1 for place in others)])

@@ -192,6 +192,8 @@ def _print_result(trained: TrainedRun) -> None:
     else:
         ended = f"diverged in epoch {len(result.curve) + 1}: {result.status}"
     facts = [("status", ended)]
+    if trained.advice is not None:
+        facts.append(("try", trained.advice))
     if result.best_epoch is not None:
         metric = trained.metric
         best = f"valid {metric.shown(result.valid)}, test {metric.shown(result.test)}"

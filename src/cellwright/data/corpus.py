@@ -57,9 +57,14 @@ class Corpus:
     def describe(self) -> str:
         """What is in the corpus, for people."""
         rows = [f"{self.name}: {len(self.vocabulary):,} types, from {self.where}"]
+        widths = [
+            max(len(f"{many[part]:,}") for part in PARTS) for many in (self.tokens, self.lines)
+        ]
         for part in PARTS:
             tokens, unknown = self.tokens[part], self.unknown[part]
-            row = f"  {part:5}  {tokens:>13,} tokens  {self.lines[part]:>11,} lines"
+            row = (
+                f"  {part:5}  {tokens:>{widths[0]},} tokens  {self.lines[part]:>{widths[1]},} lines"
+            )
             if unknown:
                 share = 100 * unknown / tokens
                 row += f"  {unknown:,} words that train does not have ({share:.2g}%)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
@@ -36,7 +37,11 @@ def explain(
         if len(path) > 1 and _members(recipe, path[0]):  # pydantic says which member it took
             path = path[:1] + path[2:]
         problem = _problem(path, dict(found), recipe, tables)
-        lines.append(f"{_origin(path, origins, whole)}: {problem}")
+        if isinstance(found["input"], dict) and found["type"] == "value_error":
+            origin = _origin_of_words(path, str(found["msg"]), origins) or whole
+        else:
+            origin = _origin(path, origins, whole)
+        lines.append(f"{origin}: {problem}")
     if len(lines) > MOST_ERRORS:
         lines[MOST_ERRORS:] = [f"and {len(lines) - MOST_ERRORS} more"]
     return "\n".join(lines)
@@ -47,6 +52,13 @@ def _origin(path: Path, origins: Mapping[Path, str], whole: str) -> str:
         if path[:end] in origins:
             return origins[path[:end]]
     return whole
+
+
+def _origin_of_words(table: Path, message: str, origins: Mapping[Path, str]) -> str:
+    """Where those keys of a table were said that the message about the table names."""
+    words = set(re.findall(r"\w+", message))
+    said = (origin for path, origin in origins.items() if path[:-1] == table and path[-1] in words)
+    return " and ".join(dict.fromkeys(said))
 
 
 def _problem(

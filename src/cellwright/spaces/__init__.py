@@ -3,6 +3,7 @@
 One file for each space. May import `cell/`, `base/` and numpy; knows no engines, tasks or searches.
 """
 
+from cellwright.spaces.any_cell import AnyCell
 from cellwright.spaces.darts import Darts, IDarts
 from cellwright.spaces.enas import Enas
 from cellwright.spaces.ess import Ess
@@ -15,6 +16,7 @@ from cellwright.spaces.space import Interval, Options, ProductSpace, Space, Spac
 
 __all__ = [
     "SPACES",
+    "AnyCell",
     "Darts",
     "Enas",
     "Ess",

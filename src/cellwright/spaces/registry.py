@@ -8,6 +8,7 @@ from typing import Any
 
 from cellwright.base.errors import shown
 from cellwright.base.plugins import HOW_NAMED, Place, Source, as_place, at_line, described, load
+from cellwright.spaces.any_cell import AnyCell
 from cellwright.spaces.darts import Darts, IDarts
 from cellwright.spaces.enas import Enas
 from cellwright.spaces.ess import Ess
@@ -17,7 +18,7 @@ from cellwright.spaces.settings import SettingError, check_names, find
 from cellwright.spaces.space import Space
 
 SPACES: dict[str, type[Space]] = {
-    kind.name: kind for kind in (Enas, Darts, IDarts, Ess, Fenas, NasBenchNlp)
+    kind.name: kind for kind in (Enas, Darts, IDarts, Ess, Fenas, NasBenchNlp, AnyCell)
 }
 """Every space that is made from settings alone. A `Pool` is made from cells."""
 

@@ -11,12 +11,12 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar, get_args
 
 from torch import Tensor
 
 from cellwright.training.results import Status
-from cellwright.training.snapshots import Parts, Snapshot
+from cellwright.training.snapshots import Parts, Snapshot, check_alike
 
 StepEvent = TypeVar("StepEvent")
 EpochEvent = TypeVar("EpochEvent")
@@ -26,12 +26,15 @@ Made = TypeVar("Made")
 class Loop(ABC, Generic[StepEvent, EpochEvent]):
     """Epochs of steps, until the subclass says that it is over, or that it diverged.
 
-    A subclass sets `_status` to something else than "running" when it is over.
+    A subclass sets `_status` to something else than "running" when it is over, and names in
+    `_not_from_the_start` the numbers of its state that are None at first.
 
     Args:
         seed: decides everything that is drawn.
         explode_above: the mean loss from which on a batch counts as exploded.
     """
+
+    _not_from_the_start: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, seed: int, explode_above: float) -> None:
         self.seed = seed
@@ -110,15 +113,26 @@ class Loop(ABC, Generic[StepEvent, EpochEvent]):
             for part, named in self._tensors().items()
             for name, tensor in named.items()
         }
-        own = {"status": self._status, "step": self._step, "seconds": self._seconds}
-        return Snapshot(tensors, {**self._state(), **own})
+        return Snapshot(tensors, self._whole_state())
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go on where a snapshot was taken; data, settings and seed must be the same."""
+        """Go on where a snapshot was taken; data, settings and seed must be the same.
+
+        Raises:
+            LookupError, TypeError, ValueError, RuntimeError: it does not fit.
+        """
         tensors, state = snapshot
+        pattern = {**self._whole_state(), **dict.fromkeys(self._not_from_the_start)}
+        check_alike(pattern, state)
+        if state["status"] not in get_args(Status) or state["step"] < 0:
+            raise ValueError(f"status {state['status']!r:.40}, step {state['step']}")
         self._status = state["status"]
         self._restore(Parts(tensors), state)
         self._step, self._seconds = state["step"], state["seconds"]
+
+    def _whole_state(self) -> dict[str, Any]:
+        own = {"status": self._status, "step": self._step, "seconds": self._seconds}
+        return {**self._state(), **own}
 
     @abstractmethod
     def _tensors(self) -> Mapping[str, Mapping[str, Tensor]]:

@@ -14,12 +14,12 @@ from cellwright.base.validation import Count, Seconds
 
 Status = Literal["running", "ok", "loss is nan", "exploded"]
 
-_STRICT = ConfigDict(strict=True)
+STRICT = ConfigDict(strict=True)
 """What is kept in files is checked when it is read again: a number is one, and no text or truth
 value."""
 
 
-@checked(frozen=True, config=_STRICT)
+@checked(frozen=True, config=STRICT)
 class EpochRecord:
     """One point of the curve; memory is in bytes.
 
@@ -85,7 +85,7 @@ class EpochDone:
         return {"kind": "epoch", **self.record.to_json(), "best": self.best}
 
 
-@checked(frozen=True, config=_STRICT)
+@checked(frozen=True, config=STRICT)
 class Result:
     """A trained cell's figures. A run that diverged is a result as well.
 

@@ -18,6 +18,42 @@ class Snapshot(NamedTuple):
     state: dict[str, Any]
 
 
+def check_alike(pattern: Any, found: Any, where: str = "state") -> None:
+    """Check that a state read from a file has the names and the kinds of values of a fresh one.
+
+    What the fresh one has as None may be a number too. Lists may be of any length: what is in them
+    is checked where it is turned into records.
+
+    Raises:
+        TypeError: it has not.
+
+    >>> check_alike({"step": 0, "mean": None}, {"step": 3, "mean": 0.5})
+    >>> check_alike({"step": 0}, {"step": "3"})
+    Traceback (most recent call last):
+    TypeError: state.step is '3', which is no whole number
+    """
+    if isinstance(pattern, dict):
+        if not isinstance(found, dict) or pattern.keys() - found.keys():
+            raise TypeError(f"{where} lacks {', '.join(pattern)}")
+        for name, value in pattern.items():
+            check_alike(value, found[name], f"{where}.{name}")
+        return
+    kinds, name = _KINDS[type(pattern)]
+    if not isinstance(found, kinds) or (isinstance(found, bool) and not isinstance(pattern, bool)):
+        raise TypeError(f"{where} is {found!r:.40}, which is no {name}")
+
+
+_KINDS: dict[type, tuple[tuple[type, ...], str]] = {
+    type(None): ((type(None), int, float), "number"),
+    bool: ((bool,), "truth value"),
+    int: ((int,), "whole number"),
+    float: ((int, float), "number"),
+    str: ((str,), "text"),
+    list: ((list, tuple), "list"),
+    tuple: ((list, tuple), "list"),
+}
+
+
 class Parts:
     """The tensors of a snapshot, by part."""
 

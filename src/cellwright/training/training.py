@@ -45,6 +45,8 @@ class Training(Loop[StepDone, EpochDone]):
         backend: of the engine.
     """
 
+    _not_from_the_start = ("averaged_steps",)
+
     def __init__(
         self,
         cell: Cell,

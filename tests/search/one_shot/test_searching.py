@@ -104,6 +104,16 @@ def test_a_search_leaves_its_cell_and_how_it_settled(text: Path, tmp_path: Path)
     assert {"entropy", "mad", "intra_mad", "inter_entropy"} <= epochs[-1]["watched"].keys()
     cells = [Cell.from_json(path.read_text()) for path in sorted((one / "cells").iterdir())]
     assert len(cells) == 4
+    last = json.loads(json.dumps(epochs[-1]))
+    for damaged, says in (
+        ({**last, "watched": {"med": 0.1}}, "watched has other names"),
+        ({**last, "listing": {"intra": last["listing"]["intra"]}}, "listing: KeyError: 'f_gate'"),
+        ({**last, "listing": {**last["listing"], "f_gate": ["tan"]}}, "listing"),
+    ):
+        lines = [json.dumps(record) + "\n" for record in (epochs[0], damaged)]
+        (one / "metrics.jsonl").write_text("".join(lines))
+        with pytest.raises(RunError, match=f"is damaged, .*: an epoch's {says}"):
+            draw_search(folder.seed_folder(3))
     found = folder.found()
     assert cells[-1] == found
     assert found.name == "mine"

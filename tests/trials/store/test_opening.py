@@ -236,6 +236,19 @@ def test_a_store_without_a_version_is_damaged(place: str):
         open_store(place)
 
 
+@pytest.mark.parametrize("version", ["'x'", "NULL", "-1", "'{}'", "0"])
+def test_a_version_that_is_none_is_damage(tmp_path: Path, version: str):
+    place = str(tmp_path / "studies.db")
+    open_store(place).close()
+    with sqlite3.connect(place) as connection:
+        connection.execute("ALTER TABLE cellwright_schema RENAME TO kept")
+        connection.execute("CREATE TABLE cellwright_schema (version)")
+        connection.execute(f"INSERT INTO cellwright_schema VALUES ({version})")
+        connection.execute("DROP TABLE kept")
+    with pytest.raises(StoreError, match="does not say its version: it is damaged"):
+        open_store(place)
+
+
 # -- what is not a store ----------------------------------------------------------------
 
 

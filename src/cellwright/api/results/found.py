@@ -14,6 +14,7 @@ from cellwright.cell.draw import svg
 from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.searching import Candidate
 from cellwright.tasks.metric import Metric
+from cellwright.training.advice import advice
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,6 +49,12 @@ class Found(Shown):
         """The record of each epoch of that seed's search."""
         records = self.folder.seed_folder(self.candidates[0].seed).metrics()
         return [record for record in records if record.get("kind") == "epoch"]
+
+    @property
+    def advice(self) -> str | None:
+        """What to change if it diverged; None if it did not."""
+        rate = self.folder.info.recipe.search.learning_rate
+        return advice(self.candidates[0].status, "search", rate)
 
     @property
     def cost(self) -> Cost:

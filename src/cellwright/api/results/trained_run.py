@@ -17,6 +17,7 @@ from cellwright.runs.curves import curve_of
 from cellwright.runs.folder import RunFolder
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.task import Part
+from cellwright.training.advice import advice
 from cellwright.training.results import EpochRecord, Result, best_of
 
 if TYPE_CHECKING:
@@ -59,6 +60,14 @@ class TrainedRun(Shown):
     def status(self) -> str:
         """ "ok", "exploded" or "loss is nan" if it has ended; else what has become of it."""
         return self.folder.state if self.result is None else self.result.status
+
+    @property
+    def advice(self) -> str | None:
+        """What to change if it diverged; None if it did not."""
+        if self.result is None:
+            return None
+        rate = self.folder.info.recipe.training.learning_rate
+        return advice(self.result.status, "training", rate)
 
     @property
     def valid(self) -> float:

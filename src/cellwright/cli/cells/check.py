@@ -63,8 +63,7 @@ def _print(found: Survey) -> None:
     console.print(
         f"{count(found.files, 'file')}, {count(len(found.entries), 'cell')}: "
         f"{count(found.listings, 'distinct listing')}, "
-        f"{count(len(found.graphs), 'distinct graph')}",
-        soft_wrap=True,
+        f"{count(len(found.graphs), 'distinct graph')}"
     )
     if found.repeated:
         console.print(f"{count(len(found.repeated), 'graph')} more than once:")

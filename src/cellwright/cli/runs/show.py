@@ -150,8 +150,9 @@ def _chart(curve: Sequence[EpochRecord], metric: Metric, ascii_only: bool) -> Li
         Column("test", 2, right=True),
         Column("rate", 5, right=True),
         Column("time", 4, right=True),
-        Column(direction(metric), 1),
+        Column("", 1),
         Column(""),
+        title=direction(metric),
     )
     losses = [record.valid for record in curve if math.isfinite(record.valid)]
     best = min(losses, default=math.nan)

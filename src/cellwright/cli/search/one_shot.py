@@ -60,6 +60,7 @@ def _print_stop(line: str, go_on: str) -> None:
 
 def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     from cellwright.search.one_shot.searching import all_diverged
+    from cellwright.training.advice import advice
 
     console, chosen, metric = stdout(), candidates[0], folder.info.metric
     if len(candidates) > 1:
@@ -83,9 +84,8 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
         ("cell", Whole(f"{folder.path / 'found.json'} ({chosen.cell_id})")),
         ("picture", Whole(folder.path / "found.svg")),
     ]
-    if figures["status"] != "ok":
-        half = folder.info.recipe.search.learning_rate / 2
-        again = f"the same with smaller steps: --set search.learning_rate={half:g}"
+    again = advice(chosen.status, "search", folder.info.recipe.search.learning_rate)
+    if again is not None:
         facts.insert(1, ("try", again))
     seed = folder.path / f"seed-{chosen.seed}"
     drawn = ("progress.svg", "evolution.svg", "evolution.gif")

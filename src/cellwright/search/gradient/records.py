@@ -7,10 +7,12 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from pydantic.dataclasses import dataclass as checked
+
 from cellwright.cell import Cell
 from cellwright.cell.listings import DartsListing, EssListing, darts, ess
 from cellwright.cell.listings.supernets import Listing
-from cellwright.training.results import Status, StepDone
+from cellwright.training.results import STRICT, Status, StepDone
 
 
 @dataclass(frozen=True)
@@ -25,7 +27,7 @@ class SearchStep(StepDone):
     architecture: float | None
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=STRICT)
 class SearchEpoch:
     """Where a search stands after an epoch.
 

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from cellwright.base.validation import first_problem
+from cellwright.cell.errors import CellError
 from cellwright.runs.errors import RunError
 from cellwright.runs.work_folder import METRICS
 from cellwright.search.gradient.records import SearchEpoch
+from cellwright.search.one_shot.cells import listed_cell
 from cellwright.search.sharing.records import SharingEpoch
 
 if TYPE_CHECKING:
@@ -25,14 +27,26 @@ def epochs_of(folder: SeedFolder) -> list[dict[str, Any]]:
     """
     found = [record for record in folder.metrics() if record.get("kind") == "epoch"]
     for record in found:
-        listing = record.get("listing")
-        shares = "diverged" in record or (isinstance(listing, dict) and "first" in listing)
-        kind = SharingEpoch if shares else SearchEpoch
-        try:
-            TypeAdapter(kind).validate_json(json.dumps(record), strict=True)
-        except ValidationError as error:
+        problem = _problem(record, found[0])
+        if problem is not None:
             raise RunError(
                 f"{folder.path / METRICS} is damaged, or of another version of cellwright: an "
-                f"epoch's {first_problem(error)}"
-            ) from None
+                f"epoch's {problem}"
+            )
     return found
+
+
+def _problem(record: dict[str, Any], first: dict[str, Any]) -> str | None:
+    """What is wrong with an epoch's record, by itself and beside the first one's."""
+    listing = record.get("listing")
+    shares = "diverged" in record or (isinstance(listing, dict) and "first" in listing)
+    kind = SharingEpoch if shares else SearchEpoch
+    try:
+        TypeAdapter(kind).validate_json(json.dumps(record), strict=True)
+        listed_cell(record["listing"])
+    except ValidationError as error:
+        return first_problem(error)
+    except (CellError, LookupError, TypeError, ValueError) as error:
+        return f"listing: {type(error).__name__}: {error}"
+    same = record.get("watched", {}).keys() == first.get("watched", {}).keys()
+    return None if same else "watched has other names than the first epoch's"

@@ -51,6 +51,8 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         backend: of the engine.
     """
 
+    _not_from_the_start = ("baseline",)
+
     def __init__(
         self,
         task: Task[Any],

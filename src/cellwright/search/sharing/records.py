@@ -7,9 +7,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Literal
 
+from pydantic.dataclasses import dataclass as checked
+
 from cellwright.cell import Cell
 from cellwright.search.sharing.listings import Listing, listing_of, lowered
-from cellwright.training.results import Status, StepDone
+from cellwright.training.results import STRICT, Status, StepDone
 
 Part = Literal["weights", "controller", "candidates"]
 """What a step was for."""
@@ -31,7 +33,7 @@ class SharingStep(StepDone):
     reward: float | None
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=STRICT)
 class SharingEpoch:
     """Where a search stands after an epoch.
 
@@ -84,7 +86,7 @@ class SharingEpoch:
         return cls(**{**values, "listing": listing_of(values["listing"])})
 
 
-@dataclass(frozen=True)
+@checked(frozen=True, config=STRICT)
 class Candidate:
     """A cell that was sampled in the end, and its losses with the shared weights.
 

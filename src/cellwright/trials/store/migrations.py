@@ -163,9 +163,9 @@ def _version(connection: Connection, store: str) -> int:
     """The version of the tables that are there; 0 for none."""
     there = set(inspect(connection).get_table_names())
     if schema.name in there:
-        found = connection.execute(select(schema.c.version)).scalar_one_or_none()
-        if found is not None:
-            return int(found)
+        found = connection.execute(select(schema.c.version)).scalars().all()
+        if len(found) == 1 and isinstance(found[0], int) and found[0] > 0:
+            return found[0]
         raise StoreError(f"the store {store} does not say its version: it is damaged")
     strangers = there & metadata.tables.keys()
     if strangers or (there and connection.dialect.name != POSTGRESQL):
