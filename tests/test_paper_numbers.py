@@ -6,6 +6,7 @@ Not from the code's defaults: a default that is wrong is wrong in a recipe that 
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Mapping
 from importlib import resources
@@ -408,9 +409,14 @@ def flattened(table: Mapping[str, Any], path: str = "") -> list[tuple[str, Any]]
 ROWS, WRITTEN = rows(), written()
 
 
+@functools.cache
+def loaded(name: str) -> Any:
+    return KINDS[WRITTEN[name][0]](name)
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row.recipe} {row.key}")
 def test_a_recipe_has_the_number_of_its_source(row: Row):
-    recipe: Any = KINDS[WRITTEN[row.recipe][0]](row.recipe)
+    recipe = loaded(row.recipe)
     keys = row.key.split(".")
     if keys[0] == "child":
         recipe, keys = recipe.child_recipe(), keys[1:]
