@@ -20,6 +20,7 @@ from cellwright.api import Comparison
 from cellwright.api.progress import everywhere
 from cellwright.base.amounts import duration, memory
 from cellwright.base.errors import UserError
+from cellwright.base.statistics import Finding, difference
 from cellwright.cell.draw import svg
 from cellwright.cli.output import stdout
 from cellwright.cli.tables import Column, Listing
@@ -27,7 +28,6 @@ from cellwright.compare.contenders import Contender, contender, draw
 from cellwright.compare.failures import refuse_failures
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing, named
-from cellwright.compare.statistics import Finding, difference
 from cellwright.data import load
 from cellwright.report.comparison.page import add_cells, add_curves, add_runs, caption
 from cellwright.report.comparison.words import HOW_COMPARED, compared, mean_text, remarks

@@ -101,6 +101,15 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
         const vec x = load(a + i);
         return x < 0.0f ? x * 0.01f : x;
       });
+    case Op::exp:
+      return each<Add>(out, n, [=](int64_t i) { return exp(load(a + i)); });
+    case Op::max:  // a NaN on either side comes through
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec x = load(a + i), y = load(b + i);
+        return x != x ? x : x > y ? x : y;
+      });
+    case Op::div:
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i) / load(b + i); });
     case Op::copy:
     case Op::d_copy:
       return each<Add>(out, n, [=](int64_t i) { return load(a + i); });
@@ -145,6 +154,20 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
         return load(b + i) > 0.0f ? g : g * 0.01f;
       });
     }
+    case Op::d_exp: {
+      const float scale = arg < 0 ? 1.0f : theta[arg];
+      return each<Add>(out, n, [=](int64_t i) { return load(a + i) * (scale * load(b + i)); });
+    }
+    case Op::d_max:  // halves at ties, and all at a NaN, as torch does
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec g = load(a + i), x = load(b + i), y = load(c + i);
+        return x < y ? vec{} : x == y ? g * 0.5f : g;
+      });
+    case Op::d_divisor:
+      return each<Add>(out, n, [=](int64_t i) {
+        const vec below = load(c + i);
+        return -load(a + i) * (load(b + i) / below / below);
+      });
     case Op::d_mix: {
       const float weight = theta[arg];
       return each<Add>(out, n, [=](int64_t i) { return load(a + i) * weight; });

@@ -70,12 +70,28 @@ int64_t rows_in_block(const Machine& m, int64_t block) {
   return left < kRowBlock ? left : kRowBlock;
 }
 
+// A sum without terms is its bias in every row, or zero.
+void repeat_bias(Machine& m, const Projection& job, int64_t first, int64_t count) {
+  const int64_t ld = m.c.stored_ld[job.stored];
+  float* row = stored_at(m, job.stored, 0) + first * ld;
+  for (int64_t i = 0; i < count; ++i, row += ld) {
+    if (job.group >= 0)
+      std::memcpy(row, m.bias[job.group], sizeof(float) * static_cast<size_t>(ld));
+    else
+      std::memset(row, 0, sizeof(float) * static_cast<size_t>(ld));
+  }
+}
+
 void project_inputs(Machine& m) {
   const Program& p = m.p;
   for (int64_t block; (block = claim_next(m.team, kProjections)) < row_blocks(m);)
     for (int i = 0; i < p.projection_count; ++i) {
       const Projection& job = p.projections[i];
       const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
+      if (job.term_count == 0) {
+        repeat_bias(m, job, block * kRowBlock, rows_in_block(m, block));
+        continue;
+      }
       multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
                      rows_in_block(m, block), m.columns(p.stored[job.stored].width),
                      stored_at(m, job.stored, 0), m.c.stored_ld[job.stored],

@@ -30,9 +30,11 @@ struct Value {
   Width width;
 };
 
-// Operations of a step. The first fourteen are those of the cell's table of operations.
+// Operations of a step. Those before mix_activations are the cell's table of operations; a vector
+// is a sum without products, and no step.
 enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
+  exp, max, div, vector,
   mix_activations = 20,  // of one value: arg is 32 * theta + the bits of the activations
   // Gradients: the first input is the gradient of the operation's result.
   d_copy = 32,    // g
@@ -41,13 +43,16 @@ enum class Op : int32_t {
   d_mul,          // g * (all other inputs)
   d_blend_gate,   // g * (a - b)
   d_blend_rest,   // g * (1 - z)
-  d_tanh,         // g * (1 - y*y); this and the next three times theta[arg], unless arg < 0
+  d_tanh,         // g * (1 - y*y); this, the next three and d_exp times theta[arg], unless arg < 0
   d_sigmoid,      // g * y * (1 - y)
   d_relu,         // g where y > 0
   d_leaky_relu,   // g where y > 0, else 0.01 g
   d_mix,          // theta[arg] * g
   d_theta,        // the sums of g * a, for each a into the row's theta gradients from arg on
   d_norm,         // inputs g and a
+  d_exp,          // g * y
+  d_max,          // inputs g, a, b: g where a > b, half of it where they are equal
+  d_divisor,      // inputs g, a, b: -g * a / (b*b)
   d_mix_activations = 48,  // inputs g and a; also adds to the row's theta gradients
   // The two ends: the caller's tensors have unpadded rows.
   write_output = 64,  // from the first input
@@ -70,7 +75,7 @@ struct Term {
   int32_t weight;
 };
 
-// One linear's product with all time steps of x at once, before the loop.
+// One linear's product with all time steps of x at once, before the loop; without terms, its bias.
 struct Projection {
   int32_t stored;
   int32_t group;  // of biases, or -1

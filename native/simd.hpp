@@ -23,13 +23,8 @@ inline vec load(const float* p) { return *reinterpret_cast<const loose_vec*>(p);
 inline void store(float* p, vec v) { *reinterpret_cast<loose_vec*>(p) = v; }
 inline vec all(float x) { return vec{} + x; }
 
-// e^x to about one unit in the last place for |x| <= 88, and e^±88 beyond; a NaN stays one.
-inline vec exp_clamped(vec x) {
-  x = x > 88.0f ? all(88.0f) : x;
-  x = x < -88.0f ? all(-88.0f) : x;
-  // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
-  const vec shifted = x * 1.44269504f + 12582912.0f;
-  const vec n = shifted - 12582912.0f;
+// e^x / 2^n for the integer n next to x / ln 2, by a polynomial.
+inline vec exp_remainder(vec x, vec n) {
   const vec r = (x - n * 0.693359375f) + n * 2.12194440e-4f;
   vec p = all(1.9875691500e-4f);
   p = p * r + 1.3981999507e-3f;
@@ -37,9 +32,32 @@ inline vec exp_clamped(vec x) {
   p = p * r + 4.1665795894e-2f;
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
-  p = p * r * r + r + 1.0f;
+  return p * r * r + r + 1.0f;
+}
+
+// e^x to about one unit in the last place for |x| <= 88, and e^±88 beyond; a NaN stays one.
+inline vec exp_clamped(vec x) {
+  x = x > 88.0f ? all(88.0f) : x;
+  x = x < -88.0f ? all(-88.0f) : x;
+  // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
+  const vec shifted = x * 1.44269504f + 12582912.0f;
+  const vec p = exp_remainder(x, shifted - 12582912.0f);
   const ivec exponent = reinterpret_cast<ivec>(shifted) << 23;
   return reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + exponent);
+}
+
+// e^x to about one unit in the last place wherever floats reach: infinity above 88.7, numbers
+// smaller than the smallest normal one from -87.3 on, and 0 in the end. A NaN stays one.
+inline vec exp(vec x) {
+  x = x > 89.0f ? all(89.0f) : x;
+  x = x < -104.0f ? all(-104.0f) : x;
+  const vec shifted = x * 1.44269504f + 12582912.0f;
+  const ivec n = reinterpret_cast<ivec>(shifted) - 0x4b400000;
+  const ivec half = n >> 1;
+  // In two steps, because 2^n alone may be no float where e^x is one.
+  const vec one = reinterpret_cast<vec>((half + 127) << 23);
+  const vec other = reinterpret_cast<vec>((n - half + 127) << 23);
+  return exp_remainder(x, shifted - 12582912.0f) * one * other;
 }
 
 // 1 / x for 1 <= x <= e^88 + 1: an estimate of 14 bits, and one step of Newton's method, where

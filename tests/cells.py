@@ -117,22 +117,39 @@ def _any_cell(rng: random.Random, most: int, supernets: bool) -> Cell:
     nodes: list[Node] = []
     for number in range(rng.randint(states, most)):
         op = rng.choice([*ops, OPS["linear"], OPS["linear"]])
-        count = rng.randint(op.least, min(op.most or 4, 4))
+        count = rng.randint(op.least, 4 if op.most is None else op.most)
         inputs = tuple(rng.choices(values[-8:] if rng.random() < 0.5 else values, k=count))
         attributes: dict[str, Any] = {}
         if op.name == "linear":
             attributes["bias"] = rng.random() < 0.5
             if rng.random() < 0.3:
                 attributes["keys"] = tuple(rng.choice("abcd") + i[0] for i in inputs)
-            if rng.random() < 0.1:
-                attributes["width"] = "input"
+        if "width" in op.attributes and rng.random() < 0.1:
+            attributes["width"] = "input"
         if op.name == "mix" and rng.random() < 0.3:
             attributes["theta"] = "shared"
+        if op.name in ("exp", "div"):
+            inputs = (
+                *inputs[:-1],
+                _bounded(nodes, inputs[-1], number, above_zero=op.name == "div"),
+            )
         nodes.append(Node(f"n{number}", op.name, inputs, **attributes))
         values.append(f"n{number}")
     names = [node.name for node in nodes]
     output = rng.choice(names) if rng.random() < 0.2 else None
     return Cell(nodes, rng.choices(names, k=states), output)
+
+
+def _bounded(nodes: list[Node], name: str, number: int, *, above_zero: bool) -> str:
+    """A value between -1 and 1, or between 1/e and e, that depends on `name`.
+
+    An exponential of anything, step after step, is infinite soon, and a quotient of anything
+    meets zeros: where numbers are infinite there is little to compare.
+    """
+    nodes.append(Node(f"t{number}", "tanh", (name,)))
+    if above_zero:
+        nodes.append(Node(f"e{number}", "exp", (f"t{number}",)))
+    return nodes[-1].name
 
 
 def _random(make: Callable[[random.Random], Any]) -> st.SearchStrategy[Any]:

@@ -29,7 +29,7 @@ def same_graph(one: Cell, other: Cell) -> bool:
         roles = [i for i, s in enumerate(cell.states) if s == node.name]
         read = sum(n.inputs.count(node.name) for n in cell.nodes)
         plain = sorted(i for i in node.inputs if i not in cell)
-        attributes = (node.bias, node.width) if node.op == "linear" else ()
+        attributes = (node.bias, node.width) if node.op in ("linear", "vector") else ()
         end = cell.output == node.name
         return node.op, attributes, roles, end, read, plain, len(node.inputs)
 
@@ -134,6 +134,12 @@ class NumpyArithmetic:
     def zero(self, a: Any) -> Any:
         return np.zeros_like(a[0]) if len(a) else self.nothing
 
+    def exp(self, a: Any) -> Any:
+        return np.exp(a)
+
+    def maximum(self, a: Any, b: Any) -> Any:
+        return np.where(a >= b, a, b)
+
     def norm(self, a: Any) -> Any:
         return (a - a.mean()) / np.sqrt(a.var() + NORM_EPSILON)
 
@@ -167,7 +173,7 @@ def run(cell: Cell, input_size: int, steps: int = 4) -> list[np.ndarray[Any, Any
             values[name] = _input(name, t, xs, past, hidden_size)
         for node in cell.nodes:
             inputs = [values[name] for name in node.inputs]
-            if node.op == "linear":
+            if node.op in ("linear", "vector"):
                 rows = size[node.width]
                 total = weight(f"bias {node.name}", rows) if node.bias else np.zeros(rows)
                 for key_, value in zip(node.keys or (), inputs, strict=True):

@@ -50,6 +50,25 @@ TRICKY = {
         Node("w", "linear", ("x", "h0")),
         Node("h", "blend", ("z", "w", "h0")),
     ],
+    "one is the exp of zero": [
+        Node("z", "zero"),
+        Node("one", "exp", ("z",)),
+        Node("w", "linear", ("x", "h0")),
+        Node("h", "div", ("w", "one")),
+    ],
+    "zero against a number": [
+        Node("z", "zero"),
+        Node("w", "linear", ("x", "h0")),
+        Node("most", "max", ("z", "w")),
+        Node("none", "max", ("z", "z")),
+        Node("h", "add", ("most", "none")),
+    ],
+    "zero as wide as x in a cell with a vector that is": [
+        Node("v", "vector", width="input"),
+        Node("z", "zero", ("v",)),
+        Node("half", "sigmoid", ("z",)),
+        Node("h", "linear", ("half", "h0")),
+    ],
     "an input becomes the state": [Node("h", "identity", ("x",))],
     "nothing is left": [Node("w", "linear", ("x", "h0")), Node("h", "zero", ("w",))],
 }
@@ -83,7 +102,8 @@ def test_same_numbers_and_nothing_to_fold_is_left(cell: Cell) -> None:
         assert node.op != "identity" or (node.name in ends and node.inputs[0] in simple.inputs)
         if node.op == "zero" and node.name not in ends:
             readers = {n.op for n in simple.nodes if node.name in n.inputs}
-            assert readers <= {"mean", "sub", "blend", "sigmoid", "mix", "linear"}
+            needing = {"mean", "sub", "blend", "sigmoid", "mix", "linear", "exp", "max", "div"}
+            assert readers <= needing
     alive = set(ends)
     for node in reversed(simple.nodes):
         assert node.name in alive, "a dead node is left"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from oracle import same_graph
 
@@ -14,14 +17,23 @@ from cellwright.cell.zoo import UnknownCellError, zoo
 def test_what_is_there() -> None:
     names = ["rnn", "lstm", "gru", "nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru", "fenas-lstm"]
     names += ["fenas-gru", "darts-v1", "darts-v2", "enas"]
+    names += ["cifg-lstm", "peephole-lstm", "mogrifier-lstm", "slstm", "janet", "nas-cell"]
+    names += ["rhn-2", "rhn-10", "mut1", "mut2", "mut3", "mgu", "ugrnn"]
+    names += ["mingru", "minlstm", "sru"]
     assert list(zoo) == names + [f"sentpair-{i}" for i in range(1, 27)]
-    assert len(zoo) == 37
+    assert len(zoo) == 53
     for name, cell in zoo.items():
         assert cell.name == name
         assert cell.notes["source"]
         assert 10 < len(cell.notes["description"]) < 70
         assert cell is zoo[name]
         assert not cell.is_supernet
+
+
+def test_the_documents_name_every_cell() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "zoo.md").read_text()
+    named = set(re.findall(r"`([a-z0-9-]+)`", text)) | {f"sentpair-{i}" for i in range(1, 27)}
+    assert set(zoo) <= named
 
 
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:

@@ -11,6 +11,7 @@ from random_cases import random_case
 from support import (
     Inputs,
     assert_native_is_torch,
+    on,
     random_state,
     run,
     shared_out,
@@ -133,6 +134,19 @@ def test_values_of_both_widths_in_one_cell_agree() -> None:
         with shared_out("rows"):
             inputs = Inputs(torch.randn(9, 40, 1, requires_grad=True))
             assert_native_is_torch(module, inputs)
+
+
+@pytest.mark.parametrize(
+    "wide",
+    [Node("w", "linear", ("h0",), width="input"), Node("w", "vector", width="input")],
+    ids=["linear", "vector"],
+)
+def test_what_only_gives_a_zero_its_width_has_no_gradient(wide: Node) -> None:
+    nodes = [wide, Node("z", "zero", ("w",)), Node("half", "sigmoid", ("z",))]
+    module = Recurrent(Cell([*nodes, Node("h", "linear", ("half", "h0"))], ["h"]), 5, 7)
+    inputs = Inputs(torch.randn(4, 3, 5, requires_grad=True), random_state(module, 3))
+    assert_native_is_torch(module, inputs)
+    assert not run(on(module, "native"), inputs)["gradient of layer0.w.bias"].any()
 
 
 def test_x_outside_a_linear_needs_equal_widths() -> None:

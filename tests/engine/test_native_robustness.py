@@ -54,8 +54,8 @@ def test_nan_and_infinity_come_out_as_with_torch(name: str, bad: float) -> None:
     assert torch.allclose(found[finite], expected[finite], rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("join", ["add", "mul"])
-@pytest.mark.parametrize("op", ["tanh", "sigmoid", "relu", "leaky_relu", "norm"])
+@pytest.mark.parametrize("join", ["add", "mul", "max", "div"])
+@pytest.mark.parametrize("op", ["tanh", "sigmoid", "relu", "leaky_relu", "norm", "exp"])
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
 def test_operations_on_nan_and_infinity(op: str, join: str, bad: float) -> None:
     cell = Cell([Node("a", op, ("x",)), Node("h", join, ("a", "x"))], ["h"])
@@ -77,7 +77,7 @@ def test_extreme_inputs_agree(name: str, size: float) -> None:
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf])
-@pytest.mark.parametrize("op", ["tanh", "sigmoid", "relu", "leaky_relu"])
+@pytest.mark.parametrize("op", ["tanh", "sigmoid", "relu", "leaky_relu", "exp"])
 def test_gradients_at_nan_and_infinity_are_torchs(op: str, bad: float) -> None:
     nodes = [Node("s", "linear", ("x", "h0")), Node("h", op, ("s",))]
     torch.manual_seed(0)

@@ -186,6 +186,11 @@ GRADCHECK = {
          Node("y", "mul", ("g", "x")), Node("s", "linear", ("y", "h0")), Node("h", "tanh", ("s",))],
         ["h"],
     ),
+    "max and div": Cell(
+        [Node("s", "linear", ("x", "h0")), Node("a", "exp", ("s",)), Node("v", "vector"),
+         Node("b", "max", ("v", "s")), Node("e", "exp", ("b",)), Node("h", "div", ("a", "e"))],
+        ["h"],
+    ),
     "lstm": zoo["lstm"],
 }  # fmt: skip
 

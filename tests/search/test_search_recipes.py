@@ -152,19 +152,19 @@ def test_mistakes_in_a_search_with_shared_weights(setting: str, says: str):
     assert says in str(caught.value)
 
 
-def test_the_controller_samples_no_darts_cells():
-    with pytest.raises(RecipeError, match="the controller samples ENAS' cells"):
-        load_search_recipe("enas-ptb", ["search.cells=darts"])
-    with pytest.raises(RecipeError, match="'none', which no derived cell has"):
-        load_search_recipe("random-sharing-ptb", ["search.operations=['none', 'tanh']"])
-
-
 def test_of_a_whole_table_the_settings_that_the_words_name_are_blamed():
     settings = ["search.second_order=true", "search.optimizer=adam", "search.clip=1.0"]
     with pytest.raises(RecipeError) as caught:
         load_search_recipe("darts-ptb", settings)
     blamed, _, _ = str(caught.value).partition(": search: ")
     assert set(blamed.split(" and ")) == {f"the setting '{setting}'" for setting in settings[:2]}
+
+
+def test_the_controller_samples_no_darts_cells():
+    with pytest.raises(RecipeError, match="the controller samples ENAS' cells"):
+        load_search_recipe("enas-ptb", ["search.cells=darts"])
+    with pytest.raises(RecipeError, match="'none', which no derived cell has"):
+        load_search_recipe("random-sharing-ptb", ["search.operations=['none', 'tanh']"])
 
 
 def test_random_search_has_no_controller():

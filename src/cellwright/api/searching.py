@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+import time
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import run_search
 from cellwright.search.recipe_kinds import is_study
 from cellwright.search.studies.baseline import read_baseline, run_baseline
+from cellwright.search.studies.final import FinalResult, run_final
 from cellwright.search.studies.folder import check_writable
 from cellwright.search.studies.found import STUDIES, write_found
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
@@ -27,7 +30,7 @@ from cellwright.trials.executors import Executor
 from cellwright.trials.executors.choosing import check_choice
 from cellwright.trials.store import Ledger, Store, find_study, has_study, open_store, read_ledger
 from cellwright.trials.store.patience import Patience
-from cellwright.trials.study import GaveUpError
+from cellwright.trials.study import Budget, GaveUpError
 from cellwright.trials.study.source import other_code
 
 STORE = "studies.db"
@@ -47,6 +50,8 @@ def search(
     threads: int | None = None,
     checkpoint_seconds: float = 60.0,
     trials: int | None = None,
+    minutes: float | None = None,
+    epochs: int | None = None,
     baseline: bool = False,
     store: str | None = None,
     executor: str = "local",
@@ -72,6 +77,9 @@ def search(
         threads: to compute with; of a study, of each trial.
         checkpoint_seconds: between checkpoints of a one-shot search.
         trials: of a study, how many in all; the recipe's number unless said.
+        minutes: of a study, the time that it may take, with that of the comparison at its end.
+        epochs: of a study, how many epochs of training it may ask for: the same trials every time,
+            whatever the number of workers, up to `recipe.window` of them.
         baseline: after a study, search at random at the same cost.
         store: of a study: a file, or the URL of a PostgreSQL database.
         executor: of a study: "local", "ray" or "in-process".
@@ -100,6 +108,9 @@ def search(
     if recipe is None:
         raise UserError("a recipe is missing, or a search to resume")
     changes = overrides(settings)
+    if minutes is not None or epochs is not None:
+        # each in place of what the recipe says of both
+        changes += [f"budget.minutes={minutes or 'none'}", f"budget.epochs={epochs or 'none'}"]
     if isinstance(recipe, StudyRecipe) or (
         not isinstance(recipe, SearchRecipe) and is_study(recipe)
     ):
@@ -108,8 +119,8 @@ def search(
         where = {"executor": executor, "address": address, "workers": workers, "threads": threads}
         place = STUDIES if out is None else Path(out)
         return _study(study.on(data), seed, name, store, place, trials, baseline, where, told)
-    options = {"trials": trials, "baseline": baseline, "store": store, "address": address,
-               "workers": workers}  # fmt: skip
+    options = {"trials": trials, "minutes": minutes, "epochs": epochs, "baseline": baseline,
+               "store": store, "address": address, "workers": workers}  # fmt: skip
     _refuse(options, "a one-shot search")
     found = recipe if isinstance(recipe, SearchRecipe) else load_search_recipe(recipe, changes)
     searches = SEARCHES if out is None else Path(out)
@@ -202,9 +213,13 @@ def _study(
         opened.patient(Patience(told=lambda event: told.warn(event.message))),
     ):
         _say_other_code(prepared, opened, told)
+        clock = _Clock(recipe, _wall(opened, prepared.name))
+        budget = Budget(recipe.budget.epochs, clock.for_search())
+        prepared = replace(prepared, budget=budget)
         with told.studying(prepared, opened, executor, target) as watch:
             run_prepared(prepared, opened, executor, trials=target, watch=watch)
         study = find_study(opened, prepared.name)
+        final = _final(prepared, opened, executor, clock, told)
         ledger, random = read_ledger(opened, study), read_baseline(opened, prepared.name)
         if baseline and ledger.failed == ledger.trials:
             told.warn("there is no random search: whatever was trained failed")
@@ -212,8 +227,50 @@ def _study(
             told.baseline_begins(prepared, ledger)
             with _Turns(opened, executor, told) as turns:
                 random = _baseline(prepared, opened, executor, ledger, turns)
-        folder = write_found(opened, study, ledger, random, out)
+        folder = write_found(opened, study, ledger, random, out, final)
         usual = out / file_stem(study.name, "study")
         if folder is not None and folder != usual:
             told.note(f"{usual} is of another study, so what was found is in {folder}")
-        return StudyFound.read(opened, study, ledger, random, folder, recipe)
+        return StudyFound.read(opened, study, ledger, random, folder, recipe, final)
+
+
+class _Clock:
+    """How much of the recipe's minutes is left, those of earlier calls included."""
+
+    def __init__(self, recipe: StudyRecipe, before: float) -> None:
+        self._recipe, self._begun = recipe, time.monotonic() - before
+
+    def for_search(self) -> float | None:
+        """Seconds until no more trials are begun."""
+        return self._left(self._recipe.search_seconds())
+
+    def for_final(self) -> float | None:
+        """Seconds until no more trainings of the comparison are begun."""
+        minutes = self._recipe.budget.minutes
+        return self._left(None if minutes is None else 60 * minutes)
+
+    def _left(self, seconds: float | None) -> float | None:
+        return None if seconds is None else max(0.0, seconds - time.monotonic() + self._begun)
+
+
+def _wall(store: Store, name: str) -> float:
+    """The time that a study has taken so far."""
+    return read_ledger(store, find_study(store, name)).wall if has_study(store, name) else 0.0
+
+
+def _final(
+    prepared: Prepared, store: Store, executor: Executor, clock: _Clock, told: Watcher
+) -> FinalResult | None:
+    """The comparison at the end, if the recipe has one."""
+    settings = prepared.recipe.final
+    if settings is None:
+        return None
+    told.note(
+        f"the best {settings.cells} beside {', '.join(settings.against)}, from "
+        f"{settings.seeds} fresh seeds each"
+    )
+
+    def watched(final: Prepared, target: int) -> AbstractContextManager[Watch | None]:
+        return told.studying(final, store, executor, target)
+
+    return run_final(prepared, store, executor, seconds=clock.for_final(), watched=watched)

@@ -24,7 +24,7 @@ class Node:
         inputs: names of other nodes, or of the cell's inputs (`x`, `h0`, `x@2`, …).
         bias: for `linear`, whether it adds a bias.
         keys: for `linear`, one weight name per input; equal keys are equal weights.
-        width: for `linear`, `"hidden"` or `"input"`, how wide its result is.
+        width: for `linear` and `vector`, `"hidden"` or `"input"`, how wide its result is.
         theta: for `mix`, the name of its weights from outside; the node's name unless said.
     """
 

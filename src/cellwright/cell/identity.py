@@ -71,7 +71,7 @@ def _as_graph(cell: Cell) -> _Graph:
     extra_reads: list[list[tuple[str, int]]] = [[] for _ in extra_labels]
     for node in cell.nodes:
         op = node.spec
-        attributes = [f"bias={node.bias}", f"width={node.width}"] if op.name == "linear" else []
+        attributes = [f"{a}={getattr(node, a)}" for a in ("bias", "width") if a in op.attributes]
         labels.append(" ".join([op.name, *attributes, *roles.get(node.name, ())]))
         arcs: list[tuple[str, int]] = []
         for position, name in enumerate(node.inputs):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from cellwright.cell.ops import Kind
+
 if TYPE_CHECKING:
     from cellwright.cell.cell import Cell
 
@@ -14,7 +16,7 @@ def parameters(cell: Cell, input_size: int, hidden_size: int) -> int:
     total = 0
     named: dict[tuple[str, int, int], int] = {}
     for node in cell.nodes:
-        if node.op != "linear":
+        if node.spec.kind is not Kind.LINEAR:
             continue
         rows = size[node.width]
         total += rows if node.bias else 0

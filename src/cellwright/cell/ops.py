@@ -39,6 +39,8 @@ class Arithmetic(Protocol):
     def leaky_relu(self, a: Any) -> Any: ...
     def zero(self, a: Any) -> Any: ...
     def norm(self, a: Any) -> Any: ...
+    def exp(self, a: Any) -> Any: ...
+    def maximum(self, a: Any, b: Any) -> Any: ...
 
 
 Meaning = Callable[[Arithmetic, Sequence[Any]], Any]
@@ -55,7 +57,7 @@ class Op:
     """One row of the table.
 
     `meaning` computes the operation from its inputs' values in any `Arithmetic`; it is
-    None for `linear` and `mix`, whose weights come from outside the graph. `code` is the
+    None for `linear`, `vector` and `mix`, whose weights come from outside the graph. `code` is the
     operation's number in the native core's programs and never changes.
     """
 
@@ -125,6 +127,12 @@ _ROWS = (
        attributes=frozenset({"theta"})),
     Op("norm", 13, Kind.SUPERNET, 1, 1, "(a − mean a) / sd a", Saves.INPUTS,
        lambda m, a: m.norm(a[0])),
+    Op("exp", 14, Kind.ACTIVATION, 1, 1, "e^a", Saves.OUTPUT, lambda m, a: m.exp(a[0])),
+    Op("max", 15, Kind.COMBINE, 2, 2, "the larger of a and b", Saves.INPUTS,
+       lambda m, a: m.maximum(a[0], a[1]), commutative=True),
+    Op("div", 16, Kind.COMBINE, 2, 2, "a / b", Saves.INPUTS, lambda m, a: a[0] / a[1]),
+    Op("vector", 17, Kind.LINEAR, 0, 0, "b", Saves.NOTHING, None,
+       attributes=frozenset({"width"})),
 )  # fmt: skip
 
 OPS: dict[str, Op] = {op.name: op for op in _ROWS}

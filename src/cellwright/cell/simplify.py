@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cellwright.cell.cell import Cell, Node
+from cellwright.cell.ops import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +24,8 @@ def simplify(cell: Cell) -> Cell:
     The result computes the same outputs and states from the same weights: nodes that
     remain keep their names, so their parameters keep theirs. An identity remains where an
     input becomes a state, a zero where something needs one: a state, a mean that counts it,
-    the left of a sub, a blend, a sigmoid, a mix, a linear that is only its bias.
+    the left of a sub, a blend, a sigmoid, an exp, either side of a max or a div, a mix, a linear
+    that is only its bias.
     """
     value: dict[str, str] = {}  # for each folded node, the value that it equals
     kept: dict[str, Node] = {}
@@ -71,7 +73,7 @@ def _fold(node: Node, cell: Cell) -> Node | str:
             return replace(node, inputs=rest)
         case "mul" if any(zeros):
             return zero
-        case "mean" if all(zeros):
+        case "mean" | "max" if all(zeros):
             return zero
         case "sub" if zeros == [True, True]:
             return zero
@@ -111,7 +113,7 @@ def _with_zeros(nodes: list[Node], roots: list[str], cell: Cell) -> list[Node]:
     alive = _alive(nodes, roots)
     needed = {node.name for node in alive} | {name for node in alive for name in node.inputs}
     wide = [name for name in cell.inputs if name.startswith("x")]
-    wide = wide or [n.name for n in nodes if n.op == "linear" and n.width == "input"]
+    wide = wide or [n.name for n in nodes if n.spec.kind is Kind.LINEAR and n.width == "input"]
     wide.sort(key=lambda name: name not in needed)
     taken = {node.name for node in nodes}
     names = {

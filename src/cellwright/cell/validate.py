@@ -10,7 +10,7 @@ from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell.cell import Node
 from cellwright.cell.errors import CellError
 from cellwright.cell.names import MAX_HISTORY, MAX_STATES, is_node_name, parse_input
-from cellwright.cell.ops import OPS
+from cellwright.cell.ops import OPS, Kind
 
 MAX_NODES = 4096
 """A cell is a small graph; the largest supernet of the papers has under a thousand nodes."""
@@ -183,7 +183,7 @@ def _widths(
 ) -> tuple[dict[str, str], bool]:
     """How wide each node is, and whether the two widths have to be equal.
 
-    A linear is as wide as it says. Everything else is as wide as its inputs; where x
+    A linear or a vector is as wide as it says. Everything else is as wide as its inputs; where x
     itself meets a hidden-wide value the two widths must be equal, which is a matter of
     the sizes. Where a linear *says* `width="input"`, meeting a hidden-wide value is a
     mistake.
@@ -192,7 +192,7 @@ def _widths(
     declared: set[str] = set()  # input-wide because a linear says so
     equal = False
     for node in nodes:
-        if node.op == "linear" or not node.inputs:
+        if node.spec.kind is Kind.LINEAR or not node.inputs:
             widths[node.name] = node.width
             if node.width == "input":
                 declared.add(node.name)

@@ -147,7 +147,7 @@ def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int
     data = Path(recipe.task.data).name
     space = recipe.space.kind.rpartition("/")[2]  # one of the user's own is named by a path
     what = f"{prepared.name}: {method.name} over {space} on {data}"
-    trials = f"{count(target, 'trial')} of up to {count(recipe.method.epochs, 'epoch')}"
+    trials = f"{_amount(prepared, target)} of up to {count(recipe.method.epochs, 'epoch')}"
     say(f"{what}, {trials}, seed {prepared.seed}")
     if method.source is not None and method.source.file is not None:
         say(f"{method.name} runs the code of {method.source.file}")
@@ -159,6 +159,16 @@ def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int
         ended = overview(store, find_study(store, prepared.name)).ended
         stdout().print(f"going on: {count(ended, 'trial')} of it have ended")
     stdout().print()
+
+
+def _amount(prepared: Prepared, target: int) -> str:
+    """How many trials, or what they may take."""
+    limits = prepared.recipe.budget
+    if limits.epochs is not None:
+        return f"{count(limits.epochs, 'epoch')} in trials"
+    if limits.minutes is not None:
+        return f"{limits.minutes:g} minutes for trials"
+    return count(target, "trial")
 
 
 def _shown_study(
@@ -173,7 +183,7 @@ def _shown_study(
         study = find_study(store, prepared.name)
         return overview(store, study), best_trials(store, study, SHOWN)
 
-    return shown(look, target, prepared.task.metric)
+    return shown(look, target, prepared.task.metric, prepared.budget)
 
 
 class _Nothing:

@@ -11,9 +11,9 @@ from typing import Any
 
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
+from cellwright.base.statistics import Spread
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import EndedRun, Standing
-from cellwright.compare.statistics import Spread
 
 FORMAT = "cellwright-comparison-results/2"
 

@@ -7,10 +7,10 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cellwright.base.statistics import Spread
 from cellwright.compare.contenders import Contender
 from cellwright.compare.failures import Failure, read_failures
 from cellwright.compare.plan import Plan
-from cellwright.compare.statistics import Spread
 from cellwright.runs.folder import RunFolder
 from cellwright.tasks.metric import Metric
 from cellwright.training.results import Result

@@ -18,7 +18,8 @@ OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
         name: 32 + i
         for i, name in enumerate(
             ("d_copy", "d_negate", "d_scale", "d_mul", "d_blend_gate", "d_blend_rest", "d_tanh",
-             "d_sigmoid", "d_relu", "d_leaky_relu", "d_mix", "d_theta", "d_norm")
+             "d_sigmoid", "d_relu", "d_leaky_relu", "d_mix", "d_theta", "d_norm", "d_exp",
+             "d_max", "d_divisor")
         )
     },
     "write_output": 64,

@@ -165,6 +165,9 @@ class _Backward:
     def _finish_sum(self, number: int) -> None:
         """Put a sum's gradient where weight gradients look for it."""
         target = self._sum_gradient(number)
+        if number not in self.touched:  # a zero reads it, to be as wide
+            self.code.elementwise("zero", target, [])
+            return
         gradient = self._gradient(number)
         assert gradient is not None
         if gradient != target:
@@ -214,6 +217,17 @@ class _Backward:
                     self._contribute(gate, "d_blend_gate", values)
                 self._contribute(one, "d_mul", [g, self._value(gate)])
                 self._contribute(other, "d_blend_rest", [g, self._value(gate)])
+            case "max":
+                for one, other in (inputs, inputs[::-1]):
+                    if self._wanted(one):
+                        values = [g, self._value(one), self._value(other)]
+                        self._contribute(one, "d_max", values)
+            case "div":
+                above, below = inputs
+                self._contribute(above, "div", [g, self._value(below)])
+                if self._wanted(below):
+                    values = [g, self._value(above), self._value(below)]
+                    self._contribute(below, "d_divisor", values)
             case "mix":
                 values = [g, *(self._value(i) for i in inputs)]
                 self.code.elementwise("d_theta", -1, values, arg=item.theta)

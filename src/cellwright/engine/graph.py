@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from cellwright.cell import Cell, Node
 from cellwright.cell.names import parse_input
+from cellwright.cell.ops import Kind
 
 HIDDEN, INPUT = 0, 1
 _WIDTH = {"hidden": HIDDEN, "input": INPUT}
@@ -30,13 +31,21 @@ class Source:
 
 @dataclass
 class Accumulator:
-    """Bias plus the sum of products: `terms` over values, `x_terms` over x at (shift, weight)."""
+    """Bias plus the sum of products: `terms` over values, `x_terms` over x at (shift, weight).
+
+    A vector is one without products.
+    """
 
     name: str
     width: int
     terms: list[tuple[int, int]] = field(default_factory=list)
     x_terms: list[tuple[int, int]] = field(default_factory=list)
     biases: list[int] = field(default_factory=list)
+
+    @property
+    def begins_before_the_loop(self) -> bool:
+        """Whether it, or its part over x, is there for all steps before the first."""
+        return bool(self.x_terms) or not self.terms
 
 
 MIXED_ACTIVATIONS = ("tanh", "sigmoid", "relu", "leaky_relu", "identity")
@@ -149,7 +158,7 @@ class _Builder:
             if node.name in merged:
                 linears = [cell.node(name) for name in merged[node.name]]
                 self.value[node.name] = self._accumulator(node.name, linears)
-            elif node.op == "linear":
+            elif node.spec.kind is Kind.LINEAR:
                 self.value[node.name] = self._accumulator(node.name, [node])
             else:
                 self.value[node.name] = self._elementwise(node)
@@ -297,7 +306,7 @@ def _merged_linears(cell: Cell) -> dict[str, list[str]]:
         for node in cell.nodes
         if node.op == "add"
         and all(
-            name in cell and cell.node(name).op == "linear" and uses[name] == 1
+            name in cell and cell.node(name).spec.kind is Kind.LINEAR and uses[name] == 1
             for name in node.inputs
         )
     }

@@ -20,7 +20,7 @@ class LayerCall:
         x_for_linears: the same through dropout; `x` itself where there is none.
         initial: for each state, its values at the last steps before the first, nearest first.
         weights: by linear and input's position.
-        biases: by linear.
+        biases: by linear or vector.
         mask_hidden: (batch, hidden), on hidden-wide operands of linears.
         mask_input: (batch, input), on input-wide operands of linears other than x itself.
         theta: for each `mix`, by its name.

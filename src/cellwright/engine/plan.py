@@ -106,7 +106,7 @@ class _Planner:
         if item.biases:
             self.group[number] = len(self.plan.groups)
             self.plan.groups.append(item.biases)
-        if not (self.train or item.x_terms):
+        if not (self.train or item.begins_before_the_loop):
             return
         buffer = self._store(item.width)
         self.sum_place[number] = self.place[number] = Place(STORED, buffer)
@@ -186,7 +186,7 @@ class _Planner:
         input_jobs: list[int] = []
         if forward:
             for number, item in self._sums():
-                if item.x_terms:
+                if item.begins_before_the_loop:
                     projections += [
                         self.sum_place[number].number,
                         self.group.get(number, -1),

@@ -83,6 +83,8 @@ class _Step:
     def _compute(self, node: Node) -> Tensor:
         if node.op == "linear":
             return self._linear(node)
+        if node.op == "vector":
+            return self.call.biases[node.name].expand(self.rows, -1)
         inputs = [self._value(name) for name in node.inputs]
         if node.op == "mix":
             theta = self.call.theta[node.theta_name]
@@ -124,6 +126,8 @@ class _TorchArithmetic:
     tanh = staticmethod(torch.tanh)
     sigmoid = staticmethod(torch.sigmoid)
     relu = staticmethod(torch.relu)
+    exp = staticmethod(torch.exp)
+    maximum = staticmethod(torch.maximum)
 
     @staticmethod
     def leaky_relu(a: Tensor) -> Tensor:

@@ -1,7 +1,7 @@
 """The parameters of one layer of a cell, under stable readable names.
 
 A linear `s` over x and h0 has `s.weight_x`, `s.weight_h0` and `s.bias`. A weight that the
-cell names with a key is `bank.<key>`, whichever linear uses it.
+cell names with a key is `bank.<key>`, whichever linear uses it. A vector `v` is `v.bias`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from cellwright.cell import Cell, Node
+from cellwright.cell.ops import Kind
 
 
 class WeightBank(nn.Module):
@@ -71,11 +72,13 @@ class LayerWeights(nn.Module):
         self._hidden_size = hidden_size
         self._init_range = init_range
         self._places: dict[tuple[str, int], tuple[str, str]] = {}
-        self._biased = [node.name for node in cell.nodes if node.op == "linear" and node.bias]
+        self._biased = [
+            node.name for node in cell.nodes if node.spec.kind is Kind.LINEAR and node.bias
+        ]
         if any(node.keys for node in cell.nodes):
             self.bank = bank if bank is not None else WeightBank(init_range)
         for node in cell.nodes:
-            if node.op == "linear":
+            if node.spec.kind is Kind.LINEAR:
                 self._add(cell, node)
         self.reset_parameters()
 

@@ -23,6 +23,7 @@ from cellwright.trials.store import (
 )
 
 if TYPE_CHECKING:
+    from cellwright.search.studies.final import FinalResult
     from cellwright.search.studies.recipes import StudyRecipe
 
 _SHOWN = 10
@@ -46,6 +47,8 @@ class StudyFound(Shown):
     """Why trials failed, if some did; a line for each reason."""
     random_failures: tuple[str, ...] = ()
     """The same of the random search."""
+    final: FinalResult | None = None
+    """The comparison at the end, if the recipe has one; `cell` is its winner then."""
 
     @classmethod
     def read(
@@ -56,8 +59,12 @@ class StudyFound(Shown):
         random: Ledger | None,
         folder: Path | None,
         recipe: StudyRecipe,
+        final: FinalResult | None = None,
     ) -> StudyFound:
         """What is in the store now."""
+        cell = None if ledger.best is None else cell_of(store, study, ledger.best)
+        if final is not None and final.winner is not None:
+            cell = final.winner.cell
         return cls(
             study.name,
             study.metric,
@@ -65,11 +72,12 @@ class StudyFound(Shown):
             random,
             folder,
             recipe,
-            None if ledger.best is None else cell_of(store, study, ledger.best),
+            cell,
             tuple(list_trials(store, study)),
             tuple(best_trials(store, study, _SHOWN)),
             _failures(store, ledger),
             _failures(store, random),
+            final,
         )
 
     @property

@@ -35,7 +35,7 @@ LOOK_OF_KIND = {
     Kind.SUPERNET: Look.SUPERNET,
 }
 
-_ROLES = {"blend": ("z", "a", "b"), "sub": ("", "−")}
+_ROLES = {"blend": ("z", "a", "b"), "sub": ("", "−"), "div": ("a", "b")}
 
 
 @dataclass(frozen=True)
@@ -99,6 +99,8 @@ class Affine:
 
     @property
     def label(self) -> str:
+        if not any(linear.inputs for linear in self.linears):
+            return "b"
         return "W+b" if any(linear.bias for linear in self.linears) else "W"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cellwright.cell.cell import Node
 from cellwright.cell.names import parse_input
+from cellwright.cell.ops import Kind
 
 
 def affine(linears: Sequence[Node]) -> str:
@@ -23,7 +24,7 @@ def affine(linears: Sequence[Node]) -> str:
 def operation(node: Node) -> str:
     """The right-hand side of a node's definition."""
     names = node.inputs
-    if node.op == "linear":
+    if node.spec.kind is Kind.LINEAR:
         return affine((node,))
     if node.op == "add":
         return " + ".join(names)
@@ -31,6 +32,8 @@ def operation(node: Node) -> str:
         return " · ".join(names)
     if node.op == "sub":
         return f"{names[0]} − {names[1]}"
+    if node.op == "div":
+        return f"{names[0]} / {names[1]}"
     if node.op == "blend":
         z, a, b = names
         return f"{z}·{a} + (1 − {z})·{b}"

@@ -95,6 +95,8 @@ def _entries(diagram: Diagram) -> Iterator[Entry]:
         yield Entry(Vertex("", Look.LINEAR, ("W+b",)), "sum of W·a over all arrows in, plus b")
     if "W" in labels:
         yield Entry(Vertex("", Look.LINEAR, ("W",)), "sum of W·a over all arrows in")
+    if "b" in labels:
+        yield Entry(Vertex("", Look.LINEAR, ("b",)), "learned vector")
     if any(v.look in (Look.ACTIVATION, Look.DENSE) for v in vertices):
         yield Entry(Vertex("", Look.ACTIVATION, ("f",)), "activation")
     if any(v.look is Look.HIGHWAY for v in vertices):

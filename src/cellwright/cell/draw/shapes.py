@@ -38,7 +38,7 @@ CAPTION = 12.0
 HIGHWAY_RIM = 3.0
 DASH = (4.0, 3.0)
 
-_STROKES = {"add": "+", "mul": "×", "sub": "−"}
+_STROKES = {"add": "+", "mul": "×", "sub": "−", "div": "/"}
 
 
 def hue(vertex: Vertex) -> str:
@@ -111,6 +111,7 @@ def _combine(
         "+": [((x - arm, y), (x + arm, y)), ((x, y - arm), (x, y + arm))],
         "×": [((x - 4.5, y - 4.5), (x + 4.5, y + 4.5)), ((x - 4.5, y + 4.5), (x + 4.5, y - 4.5))],
         "−": [((x - arm, y), (x + arm, y))],
+        "/": [((x - 3.5, y + arm), (x + 3.5, y - arm))],
     }
     if vertex.op in _STROKES:
         items += lines(segments[_STROKES[vertex.op]], stroke=INK, width=1.6)

@@ -8,6 +8,7 @@ from cellwright.cell.cell import Cell, Node
 from cellwright.cell.draw import formulas
 from cellwright.cell.draw.diagram import Folder, Highway, shared_keys
 from cellwright.cell.names import parse_input
+from cellwright.cell.ops import Kind
 
 WIDTH = 79
 WIDEST_NAME = 16
@@ -114,7 +115,7 @@ def _foot(cell: Cell, highways: list[Highway]) -> list[str]:
         lines.append("highway(f, s) = z·f(W[s]) + (1 − z)·s where z = sigmoid(W[s])")
     if any(highway.inputs != (highway.carry,) for highway in highways):
         lines.append("highway(f, [a, …], s) = z·f(W[a, …]) + (1 − z)·s where z = sigmoid(W[a, …])")
-    linears = [node for node in cell.nodes if node.op == "linear"]
+    linears = [node for node in cell.nodes if node.spec.kind is Kind.LINEAR]
     own = "W, b" if any(linear.bias for linear in linears) else "W"
     if any(linear.keys is None for linear in linears):
         lines.append(f"{own}: own weights at each place")

@@ -119,6 +119,26 @@ def run(
             rich_help_panel=_STUDY,
         ),
     ] = None,
+    minutes: Annotated[
+        float | None,
+        typer.Option(
+            metavar="N",
+            min=0.01,
+            max=1e7,
+            help="How long it may take, with the comparison at the end.",
+            rich_help_panel=_STUDY,
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10**9,
+            help="How many epochs of training it may take: the same cell every time.",
+            rich_help_panel=_STUDY,
+        ),
+    ] = None,
     baseline: Annotated[
         bool,
         typer.Option(
@@ -174,11 +194,13 @@ def run(
             workers=workers,
             threads=threads,
             trials=trials,
+            minutes=minutes,
+            epochs=epochs,
             baseline=baseline,
         )
         return
     of_studies = {"--store": store, "--address": address, "--workers": workers, "--trials": trials,
-                  "--baseline": baseline}  # fmt: skip
+                  "--minutes": minutes, "--epochs": epochs, "--baseline": baseline}  # fmt: skip
     _refuse(of_studies, "this recipe is a one-shot search, which trains no trials")
     if scope is not None:
         changes.append(f"search.scope={scope}")

@@ -10,6 +10,7 @@ import typer
 
 from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.output import count, say, stderr, stdout
+from cellwright.cli.search.final import final_table, margin_lines
 from cellwright.cli.store_option import password_note, with_store
 from cellwright.cli.studies.tables import best_table, ledger_table, no_value_line, verdict_lines
 from cellwright.cli.tables import Whole, print_facts
@@ -76,6 +77,11 @@ def _print_found(found: StudyFound, place: str | None) -> None:
         console.print()
         for line in verdict_lines(ledger, random, compare(ledger, random), metric):
             say(line)
+    if found.final is not None:
+        console.print()
+        console.print(final_table(found.final))
+        for line in margin_lines(found.final):
+            say(line)
     console.print()
     print_facts((name, Whole(text)) for name, text in _next(found, place))
 
@@ -103,7 +109,8 @@ def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:
     if best is None or folder is None:
         yield from _show(show, place, "next")
         return
-    yield "cell", f"{folder / 'best.json'} ({best.cell_id})"
+    assert found.cell is not None
+    yield "cell", f"{folder / 'best.json'} ({found.cell.id})"
     yield "picture", str(folder / "best.svg")
     cell, data = shlex.quote(str(folder / "best.json")), shlex.quote(recipe.task.data)
     yield "next", f"cellwright train {cell} --data {data} --recipe {shlex.quote(recipe.training)}"

@@ -20,7 +20,7 @@ from cellwright.cli.ticker import ticking
 if TYPE_CHECKING:
     from cellwright.tasks.metric import Metric
     from cellwright.trials.store import Overview, TrialRecord
-    from cellwright.trials.study import AttemptFailed, Event, TrialFinished
+    from cellwright.trials.study import AttemptFailed, Budget, Event, TrialFinished
     from cellwright.trials.study.events import OfTrial
 
     Look = Callable[[], tuple[Overview, list[TrialRecord]]]
@@ -42,10 +42,17 @@ class Pace:
         look: asks the store.
         target: how many trials there shall be.
         now: a clock that does not jump.
+        budget: what may end it earlier.
     """
 
-    def __init__(self, look: Look, target: int, now: Callable[[], float] = time.monotonic) -> None:
-        self._ask, self._now, self.target = look, now, target
+    def __init__(
+        self,
+        look: Look,
+        target: int,
+        now: Callable[[], float] = time.monotonic,
+        budget: Budget | None = None,
+    ) -> None:
+        self._ask, self._now, self.target, self._budget = look, now, target, budget
         self._lock = threading.Lock()
         self.running: dict[int, float] = {}
         self._begun, self._here = now(), 0
@@ -115,9 +122,27 @@ class Pace:
 
     @property
     def left(self) -> float | None:
-        """Seconds until all trials have ended, at this pace."""
+        """Seconds until no more trials are begun, or all have ended, at this pace."""
+        if self._budget is not None and self._budget.seconds is not None:
+            return max(0.0, self._budget.seconds - self._budget.elapsed)
+        if self._budget is not None and self._budget.epochs is not None:
+            return None
         rate = self.per_hour
         return None if rate is None else 3600 * max(0, self.target - self.ended) / rate
+
+    @property
+    def far(self) -> str:
+        """How many trials have ended, and of how many."""
+        if self._budget is None or (self._budget.seconds, self._budget.epochs) == (None, None):
+            return f"{self.ended:,} of {self.target:,}"
+        return f"{self.ended:,}"
+
+    @property
+    def share(self) -> float:
+        """How much of the study is done, from 0 to 1."""
+        if self._budget is not None and self._budget.seconds is not None:
+            return min(1.0, self._budget.elapsed / max(self._budget.seconds, 1e-9))
+        return min(1.0, self.ended / self.target)
 
     def lock(self) -> threading.Lock:
         """To be held while several of these are read, for those who draw from another thread."""
@@ -125,14 +150,16 @@ class Pace:
 
 
 @contextmanager
-def shown(look: Look, target: int, metric: Metric) -> Iterator[Callable[[Event], None]]:
+def shown(
+    look: Look, target: int, metric: Metric, budget: Budget | None = None
+) -> Iterator[Callable[[Event], None]]:
     """Show a study on standard output; what is yielded takes its events."""
     from rich.live import Live
 
     from cellwright.trials.study import AttemptFailed, StoreBack, StoreLost, TrialFinished
 
     console = stdout()
-    pace = Pace(look, target)
+    pace = Pace(look, target, budget=budget)
 
     def status() -> str | None:
         with pace.lock():
@@ -172,7 +199,7 @@ def status_line(pace: Pace, metric: Metric) -> str | None:
         return None
     best = f", best {value_of(pace.best[0].value, metric)}" if pace.best else ""
     return (
-        f"{pace.ended:,} of {pace.target:,} trials have ended{best}; running: "
+        f"{pace.far} trials have ended{best}; running: "
         f"{', '.join(going)}{more}; {clock(pace.left)} left"
     )
 
@@ -186,7 +213,7 @@ def trial_line(event: TrialFinished, pace: Pace, metric: Metric) -> str:
     best = pace.best[0] if pace.best else None
     if best is not None:
         line += f"   best {value_of(best.value, metric)} (trial {best.number})"
-    return f"{line}   {pace.ended:,} of {pace.target:,}, {clock(pace.left)} left"
+    return f"{line}   {pace.far}, {clock(pace.left)} left"
 
 
 def failure_line(event: AttemptFailed) -> str:
@@ -200,9 +227,10 @@ def drawn(pace: Pace, metric: Metric) -> RenderableType:
     """The best trials, how far the study is, and how fast."""
     with pace.lock():
         best, running = list(pace.best), sorted(pace.running)
-        ended, failed, diverged = pace.ended, pace.failed, pace.diverged
+        failed, diverged = pace.failed, pace.diverged
         rate, left = pace.per_hour, pace.left
-    grid = Bars([Bar(f"{ended:,} of {pace.target:,} trials", min(1, ended / pace.target), left)])
+        far, share = pace.far, pace.share
+    grid = Bars([Bar(f"{far} trials", share, left)])
     numbers = ", ".join(map(str, running[:8])) + (" …" if len(running) > 8 else "")
     facts = Text.assemble(
         (NONE if rate is None else f"{rate:,.0f}", "bold"),

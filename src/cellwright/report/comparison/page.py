@@ -7,11 +7,11 @@ from pathlib import Path
 
 from cellwright.base.amounts import duration, memory
 from cellwright.base.files import write_whole
+from cellwright.base.statistics import difference
 from cellwright.cell.draw import save, svg
 from cellwright.compare.export import write_figures
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
-from cellwright.compare.statistics import difference
 from cellwright.report.comparison.curves import curves
 from cellwright.report.comparison.table import paper_table
 from cellwright.report.comparison.words import (

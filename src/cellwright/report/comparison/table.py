@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cellwright.base.amounts import duration
+from cellwright.base.statistics import Spread
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
-from cellwright.compare.statistics import Spread
 from cellwright.report.tables import Column, Measured, Table, best_rows
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cellwright.base.statistics import Difference, Finding, Spread, difference
 from cellwright.compare.contenders import dead_words
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing, named
-from cellwright.compare.statistics import Difference, Finding, Spread, difference
 from cellwright.tasks.metric import Metric
 
 HOW_COMPARED = (

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
-from cellwright.base.errors import did_you_mean, shown
 from cellwright.cell import Cell
 from cellwright.search.blackbox.ask_tell import SequentialMethod
+from cellwright.search.blackbox.initial import initial_cells
 from cellwright.spaces.settings import LATER, SettingError, check_count, check_flag
-from cellwright.spaces.space import require
 from cellwright.trials.trial import Trial
 
 _TRIES = 100
@@ -57,34 +55,12 @@ class AgingEvolution(SequentialMethod):
                 f"not {self.lag}, so that there are parents to choose from"
             )
         check_flag(self.title, "replacement", self.replacement)
-        self._initial = self._resolved()
+        self.initial, self._initial = initial_cells(self.title, self.space, self.initial)
         if len(self._initial) > self.population:
             raise SettingError(
                 f"{self.title}: initial has {len(self._initial)} cells, more than the population "
                 f"of {self.population}"
             )
-
-    def _resolved(self) -> tuple[Cell, ...]:
-        """The initial cells, with names looked up."""
-        if isinstance(self.initial, Cell | str) or not isinstance(self.initial, Iterable):
-            raise SettingError(f"{self.title}: initial must be a list, not {shown(self.initial)}")
-        self.initial = tuple(self.initial)
-        known = self.space.known() if any(isinstance(cell, str) for cell in self.initial) else {}
-        found = []
-        for cell in self.initial:
-            if isinstance(cell, str):
-                if cell not in known:
-                    hint = did_you_mean(cell, known) or f"; it knows {', '.join(known) or 'none'}"
-                    raise SettingError(
-                        f"{self.title}: initial has {cell!r}, which {self.space.title} does not "
-                        f"know{hint}"
-                    )
-                cell = known[cell]
-            if not isinstance(cell, Cell):
-                raise SettingError(f"{self.title}: initial must be cells, not {shown(cell)}")
-            require(self.space, cell)
-            found.append(cell)
-        return tuple(found)
 
     def _propose(self, number: int) -> Trial | None:
         if number < len(self._initial):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from cellwright.cell import Cell
 from cellwright.search.blackbox.ask_tell import SequentialMethod
 from cellwright.search.blackbox.hyperband import Bracket
 from cellwright.search.blackbox.hyperband import brackets as all_brackets
@@ -75,9 +76,13 @@ class AsynchronousHyperband(SequentialMethod):
         place = min(range(self.brackets), key=lambda i: self._started[i] / sizes[i])
         plan = self._plans[place]
         info = {"bracket": place, "s": plan.s, "rung": 0, "index": sum(self._started)}
+        cell, origin = self._new_cell(number)
         seed = self._training_seed(number)
-        cell = self.space.sample_live(self._rng(number))
-        return Trial(number, cell, plan.rungs[0].epochs, seed, info)
+        return Trial(number, cell, plan.rungs[0].epochs, seed, {**info, **origin})
+
+    def _new_cell(self, number: int) -> tuple[Cell, dict[str, int]]:
+        """The cell of a new trial, and what is to be known of where it comes from."""
+        return self.space.sample_live(self._rng(number)), {}
 
     def _asked(self, trial: Trial) -> None:
         if trial.info["rung"] == 0:

@@ -36,8 +36,8 @@ def words(cell: Cell, depth: int = 2) -> list[str]:
     arcs: list[tuple[str, str, str]] = []
     for node in cell.nodes:
         parts = [node.op]
-        if node.op == "linear":
-            parts += [f"bias={node.bias}", f"width={node.width}"]
+        given = node.spec.attributes
+        parts += [f"{a}={getattr(node, a)}" for a in ("bias", "width") if a in given]
         parts += [f"h{i}" for i, state in enumerate(cell.states) if state == node.name]
         parts += ["output"] if cell.output == node.name else []
         labels[node.name] = " ".join(parts)

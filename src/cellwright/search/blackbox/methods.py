@@ -9,6 +9,7 @@ from cellwright.base.plugins import HOW_NAMED, as_place, load, source_of
 from cellwright.search.blackbox.aging_evolution import AgingEvolution
 from cellwright.search.blackbox.ask_tell import Method, SearchError
 from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.blackbox.auto import Auto
 from cellwright.search.blackbox.bayesian_optimization import BayesianOptimization
 from cellwright.search.blackbox.hyperband import Hyperband
 from cellwright.search.blackbox.local_search import LocalSearch
@@ -31,6 +32,7 @@ METHODS: dict[str, type[Method]] = {
         BayesianOptimization,
         SmacSearch,
         LocalSearch,
+        Auto,
     )
 }
 """Every black-box method that comes with cellwright."""

@@ -12,12 +12,17 @@ from typing import Any
 
 from cellwright.search.blackbox.ask_tell import Method
 from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
+from cellwright.search.blackbox.auto import Auto
 from cellwright.search.blackbox.hyperband import Hyperband, brackets
 from cellwright.search.studies.start import Prepared
 from cellwright.trials.checkpoint_files import remove_checkpoints
 from cellwright.trials.store import Store, find_study, list_trials
 from cellwright.trials.study import Event, TrialFinished
 from cellwright.trials.study.driver import Watch
+
+MOST_KEPT = 50
+"""Of a rung of `auto`, whose number of trials nobody knows. One that goes on although it was not
+kept is trained from the beginning, to the same weights."""
 
 
 class Pruner:
@@ -70,5 +75,6 @@ def places(method: Method, bracket: int, rung: int, trials: int) -> int:
         plans = brackets(method.epochs, method.eta)
         return plans[bracket % len(plans)].rungs[rung].cells // method.eta
     if isinstance(method, AsynchronousHyperband):
-        return math.ceil(trials / method.eta)  # a rung has no end, but the study has
+        most = math.ceil(trials / method.eta)  # a rung has no end, but the study has
+        return min(most, MOST_KEPT) if isinstance(method, Auto) else most
     return 0

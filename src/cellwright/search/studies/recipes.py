@@ -37,6 +37,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validat
 
 from cellwright.base.bounds import Count, CountFromZero, Positive, up_to
 from cellwright.base.errors import UserError
+from cellwright.cell.zoo import zoo
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe, recipe_names
 from cellwright.search.blackbox.methods import check_settings, method_kind
@@ -46,6 +47,9 @@ from cellwright.trials.study.driver import MOST_TRIALS
 
 Items = Annotated[int, Field(ge=1), up_to(10**12)]
 """How much of the data."""
+
+WINDOW = 4
+"""How many trials are open in a study that has to come out the same every time, unless said."""
 
 NEEDS_POOL = ("bayesian-optimization", "smac")
 """The methods that choose among cells with features."""
@@ -155,6 +159,40 @@ class RetrySettings(_Table):
     losses: CountFromZero = Field(10, description="machines and drivers that vanished")
 
 
+class BudgetSettings(_Table):
+    """What the study may spend before it begins no more trials; none: only `trials` ends it."""
+
+    minutes: Annotated[float, Field(gt=0), up_to(1e7)] | None = Field(
+        None, description="of the wall clock, with those of the final comparison"
+    )
+    epochs: Annotated[Count, up_to(10**9)] | None = Field(
+        None, description="of training in all trials; the same trials every time"
+    )
+
+
+class FinalSettings(_Table):
+    """The comparison at the end: the best cells of the study beside others, from fresh seeds."""
+
+    seeds: Annotated[Count, up_to(1000)] = Field(3, description="that each cell is trained from")
+    cells: Annotated[Count, up_to(100)] = Field(2, description="of the study, its best")
+    against: tuple[str, ...] = Field(("lstm", "gru"), description="cells of the zoo beside them")
+    share: Annotated[float, Field(gt=0, lt=1)] = Field(
+        0.4, description="of budget.minutes that is kept for it"
+    )
+
+    @field_validator("against", mode="before")
+    @classmethod
+    def _as_tuple(cls, value: Any) -> Any:
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("against")
+    @classmethod
+    def _in_the_zoo(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            zoo[name]
+        return names
+
+
 class StudyRecipe(BaseRecipe):
     """A search that trains cell by cell."""
 
@@ -182,6 +220,8 @@ class StudyRecipe(BaseRecipe):
     child: ChildSettings = ChildSettings.model_validate({})
     text: TextSettings = TextSettings.model_validate({})
     limits: LimitSettings = LimitSettings.model_validate({})
+    budget: BudgetSettings = BudgetSettings.model_validate({})
+    final: FinalSettings | None = Field(None, description="a comparison at the end; none: none")
     retries: RetrySettings = RetrySettings.model_validate({})
     pool: PoolSettings | None = Field(
         None, description="cells to choose among, for methods on features", validate_default=True
@@ -206,6 +246,16 @@ class StudyRecipe(BaseRecipe):
                 "a table [pool]"
             )
         return pool
+
+    def window_of_budget(self) -> int | None:
+        """The window; a study that is measured in epochs has one, so that it is the same again."""
+        return WINDOW if self.window is None and self.budget.epochs is not None else self.window
+
+    def search_seconds(self) -> float | None:
+        """How long trials may be begun; the rest of the minutes is for the final comparison."""
+        if self.budget.minutes is None:
+            return None
+        return 60 * self.budget.minutes * (1 - (0 if self.final is None else self.final.share))
 
     def child_recipe(self) -> Recipe:
         """How a trial's cell is trained, but for the number of epochs."""

@@ -19,7 +19,7 @@ from cellwright.tasks.registry import file_hash, open_task
 from cellwright.trials.executors import Call, Executor, Limits
 from cellwright.trials.executors.choosing import executor_by_name
 from cellwright.trials.store import Overview, Retries, Store
-from cellwright.trials.study import run_study
+from cellwright.trials.study import Budget, run_study
 from cellwright.trials.study.driver import Watch
 from cellwright.trials.task_label import TaskLabel
 
@@ -30,7 +30,7 @@ CHECKPOINTS = Path("checkpoints")
 """Where trainings are kept while a study runs. A path from the working directory, so that it is the
 same for all drivers of a study; a machine that does not find it trains from the beginning."""
 
-_PRUNED = ("hyperband", "asynchronous-hyperband")
+_PRUNED = ("hyperband", "asynchronous-hyperband", "auto")
 """The methods of which it is known early that nobody will go on with a trial."""
 
 
@@ -44,6 +44,7 @@ class Prepared:
     method: Method
     evaluate: Call
     task: TaskLabel
+    budget: Budget = Budget()
 
     @property
     def checkpoints(self) -> Path:
@@ -82,7 +83,7 @@ def prepare(
     if recipe.pool is not None:
         where = draw_pool(where, recipe.pool.cells, recipe.pool.dimensions, seed=seed)
     settings = {**recipe.method.settings, "epochs": recipe.method.epochs}
-    if "initial" in settings and recipe.method.kind == "aging-evolution":
+    if "initial" in settings and recipe.method.kind in ("aging-evolution", "auto"):
         settings["initial"] = _named(settings["initial"], where)
     chosen = method(recipe.method.kind, where, seed=seed, **settings)
     call, task = _evaluator(recipe, called, threads, progress)
@@ -179,7 +180,7 @@ def run_prepared(
     from cellwright.search.studies.pruning import Pruner
 
     recipe, target = prepared.recipe, prepared.recipe.trials if trials is None else trials
-    if recipe.method.kind in _PRUNED:
+    if prepared.method.name in _PRUNED:
         watch = Pruner(prepared, store, target, watch)
     found = run_study(
         store,
@@ -189,9 +190,10 @@ def run_prepared(
         executor,
         trials=target,
         task=prepared.task,
-        window=recipe.window,
+        window=recipe.window_of_budget(),
         retries=Retries(**recipe.retries.model_dump()),
         give_up_after=recipe.give_up_after,
+        budget=prepared.budget,
         watch=watch,
     )
     remove(prepared.checkpoints)

@@ -4,6 +4,7 @@ May import the store and the executors. It knows methods by what they do (`leade
 """
 
 from cellwright.trials.store.patience import StoreBack, StoreLost
+from cellwright.trials.study.budget import Budget
 from cellwright.trials.study.driver import run_study
 from cellwright.trials.study.events import (
     AttemptFailed,
@@ -17,6 +18,7 @@ from cellwright.trials.study.events import (
 
 __all__ = [
     "AttemptFailed",
+    "Budget",
     "Event",
     "GaveUpError",
     "StoreBack",

@@ -28,6 +28,7 @@ from cellwright.trials.store.errors import OvertakenError, StoreAwayError
 from cellwright.trials.store.log import read_ended, write_step
 from cellwright.trials.store.patience import AT_WORK, Patience
 from cellwright.trials.store.trials import WAITING, Claim, claim, claimed, end_attempt, finish
+from cellwright.trials.study.budget import Budget
 from cellwright.trials.study.events import (
     AttemptFailed,
     Event,
@@ -68,9 +69,11 @@ def run_study(
     retries: Retries | None = None,
     lease: float = 60.0,
     give_up_after: int | None = 20,
+    budget: Budget | None = None,
     watch: Watch | None = None,
 ) -> Overview:
-    """Work on a study until it has so many trials, all ended, or the method is finished.
+    """Work on a study until it has so many trials, all ended, or the method is finished, or the
+    budget.
 
     A study that was begun goes on from where it is, whatever happened to those who worked on it
     before. Others may work on it at the same time, from this machine or, with PostgreSQL, from
@@ -99,6 +102,7 @@ def run_study(
             believed to work. On the same machine its end is seen at once.
         give_up_after: raise an error when so many trials in a row have failed, since then it is
             rarely the cells' fault.
+        budget: what may be spent before no more trials are begun; a later call may have more.
         watch: called for every event of this driver.
 
     Returns:
@@ -130,7 +134,7 @@ def run_study(
                     member,
                     executor,
                     evaluate,
-                    lambda: Leader(store, study, method, trials),
+                    lambda: Leader(store, study, method, trials, budget or Budget()),
                     retries if retries is not None else Retries(),
                     trials,
                     give_up_after,

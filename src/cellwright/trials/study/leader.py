@@ -20,6 +20,7 @@ from cellwright.trials.store.damage import check_study
 from cellwright.trials.store.errors import DamagedError
 from cellwright.trials.store.log import Log, NewTrial, Step, Told, read_log
 from cellwright.trials.store.trials import FAILED
+from cellwright.trials.study.budget import Budget
 from cellwright.trials.study.events import StudyError
 from cellwright.trials.trial import Trial
 
@@ -59,6 +60,7 @@ class Leader:
     Args:
         fresh: the method as it begins.
         target: ask no more than so many trials.
+        budget: ask for no more once this is used up.
     """
 
     def __init__(
@@ -67,8 +69,9 @@ class Leader:
         study: Study,
         fresh: Method,
         target: int,
+        budget: Budget,
     ) -> None:
-        self._target, self._window = target, study.window
+        self._target, self._window, self._budget = target, study.window, budget
         log = _whole_log(store, study)
         self._method: Method = _told_again(fresh, study, log)
         self._asked, self._told = len(log.trials), len(log.outcomes)
@@ -87,7 +90,12 @@ class Leader:
     @property
     def complete(self) -> bool:
         """Whether nothing is open, and nothing more is to be asked."""
-        return not self.open and (self._method.finished or self._asked >= self._target)
+        return not self.open and (self._ends or self._asked >= self._target)
+
+    @property
+    def _ends(self) -> bool:
+        """Whether the method, or the budget, has no more trials."""
+        return self._method.finished or self._budget.spent(self._method.trials)
 
     def plan(self, ended: Sequence[Mapping[str, Any]], slots: int) -> Step | None:
         """Tell what has ended, ask for what there is room for; None if neither is possible.
@@ -103,7 +111,7 @@ class Leader:
             self._ask(slots)
         else:
             self._in_order({outcome["number"]: outcome for outcome in ended}, self._window)
-        self._exhausted = self._method.finished
+        self._exhausted = self._ends
         if not self._outcomes and not self._trials and exhausted == self._exhausted:
             return None
         return Step(asked, told, self._outcomes, self._trials, self._exhausted)
@@ -127,6 +135,8 @@ class Leader:
 
     def _ask(self, most_open: int) -> None:
         while self.open < most_open and self._asked < self._target:
+            if self._budget.spent(self._method.trials):
+                return
             trial = self._method.ask()
             if trial is None:
                 if not self.open and not self._method.finished:

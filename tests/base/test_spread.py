@@ -8,8 +8,8 @@ from itertools import product
 
 import pytest
 
+from cellwright.base.statistics import Spread, _t95, difference
 from cellwright.compare.failures import Failure
-from cellwright.compare.statistics import Spread, _t95, difference
 from cellwright.report.comparison.page import caption, table
 from cellwright.report.comparison.words import against, compared, mean_text, outcome, remarks
 from cellwright.tasks.language.metric import PERPLEXITY
