@@ -365,6 +365,9 @@ LEFT_OUT = ("description", "extends", "training", "task.kind")
 ELSEWHERE = ("init_range", "norm")
 """How the names of settings begin that are told elsewhere."""
 
+NO_PAPERS = ("auto", "laptop")
+"""Recipes that follow no paper, beside those that end in `-laptop`."""
+
 KINDS = {"search": load_search_recipe, "studies": load_study_recipe, "training": load_recipe}
 
 
@@ -387,12 +390,12 @@ def rows() -> list[Row]:
 
 
 def written() -> dict[str, tuple[str, dict[str, Any]]]:
-    """Of each recipe that is no laptop's its kind, and what its own file says."""
+    """Of each recipe of a paper its kind, and what its own file says."""
     found = {}
     for kind in KINDS:
         for file in resources.files("cellwright").joinpath("recipes", kind).iterdir():
             name = file.name.removesuffix(".toml")
-            if not name.endswith("-laptop") and name != "laptop":
+            if not name.endswith("-laptop") and name not in NO_PAPERS:
                 values = tomllib.loads(file.read_text(encoding="utf-8"))
                 found[name] = kind, dict(flattened(values))
     return found
