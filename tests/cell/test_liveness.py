@@ -7,6 +7,7 @@ import pytest
 from cellwright.cell import Cell, Node
 from cellwright.cell.listings import DartsListing, EssListing, ess
 from cellwright.cell.liveness import ALWAYS_ZERO, NEVER_READS, surely_dead
+from cellwright.cell.validate import MAX_NODES
 from cellwright.cell.zoo import zoo
 
 
@@ -94,3 +95,15 @@ def test_no_published_cell_is_dead(name: str):
 def test_a_sigmoid_inside_an_ess_cell_with_a_zero_gate_makes_it_live_but_deaf():
     """Its state leaves zero, and x, times a gate that is dropped, still never comes in."""
     assert surely_dead(ess_cell("sigmoid", "drop", "drop")) == NEVER_READS
+
+
+def test_the_largest_cells_are_judged_too():
+    chain = [Node("n0", "linear", ("x", "h0"))]
+    chain += [Node(f"n{i}", "tanh", (f"n{i - 1}",)) for i in range(1, MAX_NODES)]
+    assert surely_dead(Cell(chain, [chain[-1].name])) is None
+    assert surely_dead(Cell([*chain[:-1], Node("h", "zero")], ["h"])) == ALWAYS_ZERO
+
+
+def test_names_that_are_taken_do_not_matter():
+    nodes = [Node("zero_0", "linear", ("x",)), Node("h", "mul", ("zero_0", "h0"))]
+    assert surely_dead(Cell(nodes, ["h"])) == ALWAYS_ZERO

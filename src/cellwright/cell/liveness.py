@@ -11,12 +11,17 @@ do nothing are found by running them: `cellwright.engine.probe`.
 from __future__ import annotations
 
 import functools
+import itertools
 
 from cellwright.cell.cell import Cell, Node
 from cellwright.cell.names import parse_input
+from cellwright.cell.validate import MAX_NODES
 
 ALWAYS_ZERO = "its output is zero at every step, whatever it reads"
 NEVER_READS = "its output is the same whatever it reads"
+
+_ROUNDS = 8
+"""How often differences of the same are looked for; a cell that needs more is not told dead."""
 
 
 @functools.lru_cache(maxsize=4096)
@@ -39,6 +44,8 @@ def without_zero_states(cell: Cell) -> Cell:
     All states are taken for zero at first; one that is not zero after a step, if the others are,
     is taken out, until none is. What is left are zero at every step, by induction.
     """
+    if len(cell.nodes) >= MAX_NODES:  # no room for a zero
+        return cell.simplified()
     zeros = set(range(len(cell.states)))
     while True:
         lean = _without_differences(_with_zeros(cell, zeros).simplified())
@@ -50,27 +57,27 @@ def without_zero_states(cell: Cell) -> Cell:
 
 def _with_zeros(cell: Cell, states: set[int]) -> Cell:
     """The cell with zeros for these states at all earlier steps."""
-    stem = "zero"
-    while stem in cell:
-        stem += "_"
+    zero = next(name for number in itertools.count() if (name := f"zero_{number}") not in cell)
 
     def read(name: str) -> str:
         known = parse_input(name)
-        return stem if known is not None and known.state in states else name
+        return zero if known is not None and known.state in states else name
 
     nodes = [node.reading(tuple(map(read, node.inputs))) for node in cell.nodes]
-    return Cell([Node(stem, "zero"), *nodes], cell.states, cell.output)
+    return Cell([Node(zero, "zero"), *nodes], cell.states, cell.output)
 
 
 def _without_differences(cell: Cell) -> Cell:
-    """The cell with a zero for a − a, and all that follows from it."""
-    while any(node.op == "sub" and len(set(node.inputs)) == 1 for node in cell.nodes):
+    """The cell with a zero for a − a, and what follows from it, a few times over."""
+    for _ in range(_ROUNDS):
         nodes = [
             Node(node.name, "zero", node.inputs[:1])
             if node.op == "sub" and len(set(node.inputs)) == 1
             else node
             for node in cell.nodes
         ]
+        if nodes == list(cell.nodes):
+            break
         cell = Cell(nodes, cell.states, cell.output).simplified()
     return cell
 
