@@ -52,12 +52,12 @@ def train_candidates(
     folder: SearchFolder, proposals: Sequence[Proposal], watched: Watched, checkpoint_seconds: float
 ) -> dict[Proposal, int]:
     """Train what there is to choose among; the epochs of the last rung that each was on."""
-    tried, info = [each for each in proposals if each.is_tried], folder.info
+    tried, info = [each for each in proposals if each.tried], folder.info
     if len(tried) < 2:
         return {}
     recipe, settings = info.recipe.short_training(), info.recipe
     plan = [Rung(settings.selection_epochs, len(tried))]
-    if settings.selection_candidates > 1:
+    if settings.selection_cells > 1:
         plan = rungs(len(tried), settings.selection_epochs, settings.selection_eta)
 
     def train_to(proposal: Proposal, epochs: int) -> float:

@@ -39,7 +39,7 @@ MOST_DRAWS = 100
 class Proposal:
     """A cell of a seed; the first one is what it found.
 
-    `dead` says that it cannot learn, `again` that another seed has found it before.
+    `dead` says that it cannot learn, `tried` that it is one of those that are chosen among.
     """
 
     seed: int
@@ -47,32 +47,29 @@ class Proposal:
     origin: str
     cell: Cell
     dead: bool = False
-    again: bool = False
-
-    @property
-    def is_tried(self) -> bool:
-        """Whether it is one of those that are chosen among."""
-        return not self.dead and not self.again
+    tried: bool = True
 
 
 def proposed(folder: SearchFolder) -> list[Proposal]:
     """The proposals of all seeds, each with what it found first.
 
-    What a seed found is always there. Others are, as long as a seed has fewer than the recipe's
-    `selection_candidates` cells that can learn; none of them is dead, or there twice. A seed
-    that diverged has no others.
+    What a seed found is always there. If that is all, it is always tried, as in the papers; else a
+    cell that is dead is not, and one that two seeds found is tried once. Others follow until a seed
+    has the recipe's `selection_cells` of those that can learn; none of them is dead, or there
+    twice. A seed that diverged has no others.
 
     Raises:
         RunError: a file of a seed is damaged.
     """
+    most = folder.info.recipe.selection_cells
     known: set[str] = set()
     found: list[Proposal] = []
     for seed in folder.info.seeds:
         cell = folder.seed_folder(seed).cell()
         dead = dead_reason(cell) is not None
-        found.append(Proposal(seed, 1, FOUND, cell, dead, cell.id in known))
+        tried = most == 1 or not (dead or cell.id in known)
+        found.append(Proposal(seed, 1, FOUND, cell, dead, tried))
         known.add(cell.id)
-    most = folder.info.recipe.selection_candidates
     return [each for first in found for each in _with_others(folder, first, most, known)]
 
 

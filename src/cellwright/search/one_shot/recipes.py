@@ -36,7 +36,7 @@ from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.registry import TaskKind
 
-MOST_CANDIDATES = 1000
+MOST_CELLS = 1000
 
 
 def _with_kind(values: Any) -> Any:
@@ -60,12 +60,12 @@ class SearchRecipe(BaseRecipe):
     selection_epochs: Count = Field(
         10, description="epochs of that training, at most, by which the best candidate is chosen"
     )
-    selection_candidates: Annotated[int, Field(ge=1), up_to(MOST_CANDIDATES)] = Field(
+    selection_cells: Annotated[int, Field(ge=1), up_to(MOST_CELLS)] = Field(
         1,
         description="cells of each seed among which is chosen by training: what it found, and from "
         "2 on cells of earlier epochs and cells that are drawn, by successive halving",
     )
-    selection_eta: Annotated[int, Field(ge=2), up_to(MOST_CANDIDATES)] = Field(
+    selection_eta: Annotated[int, Field(ge=2), up_to(MOST_CELLS)] = Field(
         3, description="of those candidates one in so many goes on, for so many times as long"
     )
     model: SerializeAsAny[LooseSettings]
@@ -78,7 +78,7 @@ class SearchRecipe(BaseRecipe):
 
     def chooses(self, seeds: int) -> bool:
         """Whether a search of so many seeds chooses by training what they found."""
-        return seeds > 1 or self.selection_candidates > 1
+        return seeds > 1 or self.selection_cells > 1
 
     def short_training(self) -> Recipe:
         """How candidates are trained, on the search's data, to choose among them.

@@ -71,7 +71,7 @@ def run_search(
 
     Among several seeds the papers choose by training what each found from scratch for a short time
     (DARTS; I-DARTS section 3.1, four seeds); so it is done here, for the recipe's
-    `selection_epochs`. With `selection_candidates` each seed proposes more than that
+    `selection_epochs`. With `selection_cells` each seed proposes more than that
     (`proposals.py`), and the choice is by successive halving.
 
     Returns:
