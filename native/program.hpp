@@ -30,9 +30,10 @@ struct Value {
   Width width;
 };
 
-// Operations of a step. The first fourteen are those of the cell's table of operations.
+// Operations of a step. The first fifteen are those of the cell's table of operations.
 enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
+  batch_norm,            // arg is its number among the statistics; alone in its phase
   mix_activations = 20,  // of one value: arg is 32 * theta + the bits of the activations
   // Gradients: the first input is the gradient of the operation's result.
   d_copy = 32,    // g
@@ -48,6 +49,7 @@ enum class Op : int32_t {
   d_mix,          // theta[arg] * g
   d_theta,        // the sums of g * a, for each a into the row's theta gradients from arg on
   d_norm,         // inputs g and a
+  d_batch_norm,   // inputs g and a; alone in its phase
   d_mix_activations = 48,  // inputs g and a; also adds to the row's theta gradients
   // The two ends: the caller's tensors have unpadded rows.
   write_output = 64,  // from the first input
@@ -154,6 +156,7 @@ struct Call {
   float* const* bias_gradients;
   const float* theta;
   float* theta_gradient;
+  float* statistics;  // per batch norm and step: means, then variances, of each column; or null
   float* output;
   const float* output_gradient;
   const float* const* initial;          // states * history, nearest step first

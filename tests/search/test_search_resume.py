@@ -17,10 +17,13 @@ from cellwright.training.snapshots import Snapshot
 AWD = {"kind": "awd"}
 JOINT = {"kind": "ess", "epochs": 9, "rounds": 2, "bptt": 14}
 CASES: dict[str, dict[str, Any]] = {
-    "darts": {"norm": False},
-    "darts, second order": {"second_order": True, "norm": False},
+    "darts": {},
+    "darts, row norms": {"norm": "row"},
+    "darts, second order": {"second_order": True},
+    "i-darts, no norms": {"kind": "i-darts", "norm": "none"},
     "i-darts": {"kind": "i-darts", "warmup_epochs": 1},
     "ess": JOINT,
+    "ess, batch norms": {**JOINT, "norm": "batch", "fixed": "choice"},
     "ess, choices": {**JOINT, "fixed": "choice", "architecture_rate_intra": 0.3},
     "ess, halves, Adam": {**JOINT, "architecture_text": "halves", "optimizer": "adam"},
     "ess, inter": {"kind": "ess", "scope": "inter", "m": 1},

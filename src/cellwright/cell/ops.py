@@ -39,6 +39,7 @@ class Arithmetic(Protocol):
     def leaky_relu(self, a: Any) -> Any: ...
     def zero(self, a: Any) -> Any: ...
     def norm(self, a: Any) -> Any: ...
+    def batch_norm(self, a: Any) -> Any: ...
 
 
 Meaning = Callable[[Arithmetic, Sequence[Any]], Any]
@@ -47,7 +48,7 @@ LEAKY_SLOPE = 0.01
 """Slope of `leaky_relu` below zero, as NAS-Bench-NLP uses it."""
 
 NORM_EPSILON = 1e-5
-"""Added to the variance inside `norm`."""
+"""Added to the variance inside `norm` and `batch_norm`."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,12 @@ _ROWS = (
        attributes=frozenset({"theta"})),
     Op("norm", 13, Kind.SUPERNET, 1, 1, "(a − mean a) / sd a", Saves.INPUTS,
        lambda m, a: m.norm(a[0])),
+    Op("batch_norm", 14, Kind.SUPERNET, 1, 1, "(a − mean a) / sd a, over a batch", Saves.INPUTS,
+       lambda m, a: m.batch_norm(a[0])),
 )  # fmt: skip
+
+NORMS = ("norm", "batch_norm")
+"""The norms: over the features of each row, and over the rows of a batch for each feature."""
 
 OPS: dict[str, Op] = {op.name: op for op in _ROWS}
 """Every operation, by name."""

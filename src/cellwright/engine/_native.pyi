@@ -60,6 +60,7 @@ class Program:
         bias_gradients: Sequence[int],
         theta: int,
         theta_gradient: int,
+        statistics: int,
         output: int,
         output_gradient: int,
         initial: Sequence[int],

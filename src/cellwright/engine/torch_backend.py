@@ -27,9 +27,10 @@ def run(call: LayerCall) -> LayerResult:
     else:
         counts = call.active
     outputs = []
+    moments: dict[str, list[Tensor]] = {}
     for step in range(call.steps):
         rows = batch if counts is None else counts[step]
-        values = _Step(call, states, step, rows).values()
+        values = _Step(call, states, step, rows, moments).values()
         output = values[cell.output]
         if counts is not None and rows < batch:
             output = F.pad(output, (0, 0, 0, batch - rows))
@@ -42,7 +43,9 @@ def run(call: LayerCall) -> LayerResult:
             moved = [_where(mask[step], *pair) for pair in zip(moved, states, strict=True)]
         outputs.append(output)
         states = moved
-    return LayerResult(torch.stack(outputs), [value for past in states for value in past])
+    statistics = {name: torch.stack(seen).mean(0) for name, seen in moments.items()}
+    final = [value for past in states for value in past]
+    return LayerResult(torch.stack(outputs), final, statistics)
 
 
 def _moved_on(past: list[Tensor], new: Tensor, rows: int | None) -> list[Tensor]:
@@ -58,13 +61,25 @@ def _where(mask: Tensor, new: list[Tensor], old: list[Tensor]) -> list[Tensor]:
 
 
 class _Step:
-    """The values of one time step, for the first `rows` rows."""
+    """The values of one time step, for the first `rows` rows.
 
-    def __init__(self, call: LayerCall, states: list[list[Tensor]], step: int, rows: int) -> None:
+    What batch norms find in them is added to `moments`.
+    """
+
+    def __init__(
+        self,
+        call: LayerCall,
+        states: list[list[Tensor]],
+        step: int,
+        rows: int,
+        moments: dict[str, list[Tensor]],
+    ) -> None:
         self.call = call
         self.states = states
         self.now = step + call.cell.input_history
+        self.step = step
         self.rows = rows
+        self.moments = moments
         self.known: dict[str, Tensor] = {}
 
     def values(self) -> dict[str, Tensor]:
@@ -91,9 +106,28 @@ class _Step:
             )
         if node.op == "zero":
             return self.call.initial[0].new_zeros(self.rows, self._width(node.name))
+        if node.op == "batch_norm":
+            return self._batch_norm(node.name, inputs[0])
         assert node.spec.meaning is not None
         result: Tensor = node.spec.meaning(_TORCH, inputs)
         return result
+
+    def _batch_norm(self, name: str, a: Tensor) -> Tensor:
+        if self.call.norms is not None:
+            return standardised(a, *self.call.norms[name])
+        mean, variance = self._over_rows(a)
+        unbiased = variance * (self.rows / max(self.rows - 1, 1))
+        self.moments.setdefault(name, []).append(torch.stack([mean, unbiased]).detach())
+        return standardised(a, mean, variance)
+
+    def _over_rows(self, a: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance of each feature over the rows that are at work."""
+        if not isinstance(self.call.active, Tensor):
+            return moments_of(a)
+        at_work = self.call.active[self.step].to(a).unsqueeze(1)
+        share = at_work / at_work.sum().clamp(min=1)
+        mean = (a * share).sum(0)
+        return mean, ((a - mean).square() * share).sum(0)
 
     def _linear(self, node: Node) -> Tensor:
         total = self.call.biases[node.name] if node.bias else None
@@ -118,6 +152,17 @@ class _Step:
         return self.call.x.shape[2] if is_input else self.call.hidden_size
 
 
+def moments_of(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and variance of each feature over the rows."""
+    mean = a.mean(0)
+    return mean, (a - mean).square().mean(0)
+
+
+def standardised(a: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+    """`a` less the mean, over the standard deviation."""
+    return (a - mean) * torch.rsqrt(variance + NORM_EPSILON)
+
+
 class _TorchArithmetic:
     """The functions that the table of operations asks for, on tensors."""
 
@@ -136,6 +181,10 @@ class _TorchArithmetic:
     @staticmethod
     def norm(a: Tensor) -> Tensor:
         return F.layer_norm(a, a.shape[-1:], eps=NORM_EPSILON)
+
+    @staticmethod
+    def batch_norm(a: Tensor) -> Tensor:
+        return standardised(a, *moments_of(a))
 
 
 _TORCH = _TorchArithmetic()
