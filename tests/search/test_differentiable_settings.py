@@ -39,8 +39,9 @@ def test_what_they_do_not() -> None:
     assert (darts.top_edges, i_darts.top_edges) == (1, 1)
 
 
-@pytest.mark.parametrize(("said", "means"), [(True, "row"), (False, "none"), ("batch", "batch")])
-def test_norms_of_earlier_versions_were_true_or_false(said: bool | str, means: str) -> None:
+@pytest.mark.parametrize(("said", "means"), [(True, "row"), (False, "none"), (None, "none")])
+def test_other_words_for_norms(said: bool | None, means: str) -> None:
+    """Those of earlier versions; and recipes have `None` for "none"."""
     assert of(norm=said).norm == means
 
 

@@ -29,7 +29,9 @@ def as_tuple(value: Any) -> Any:
 
 
 def as_norm(value: Any) -> Any:
-    """What earlier versions said as true and false."""
+    """What earlier versions said as true and false; recipes have `None` for "none"."""
+    if value is None:
+        return "none"
     return norm_word(value) if isinstance(value, bool) else value
 
 
