@@ -177,7 +177,8 @@ GRADCHECK = {
         ["h"],
     ),
     "batch norm": Cell(
-        [Node("s", "linear", ("x", "h0")), Node("n", "batch_norm", ("s",)), Node("h", "tanh", ("n",))],
+        [Node("s", "linear", ("x", "h0")), Node("n", "batch_norm", ("s",)),
+         Node("h", "tanh", ("n",))],
         ["h"],
     ),
     "keys": Cell(

@@ -33,7 +33,7 @@ def test_what_they_do_not() -> None:
     assert (darts.epochs, i_darts.epochs, ess.rounds) == (50, 40, 50)
     assert (darts.softmax, i_darts.softmax, ess.softmax) == ("pair", "node", "pair")
     assert (darts.scope, i_darts.scope, ess.scope) == ("intra", "intra", "joint")
-    assert (darts.norm, i_darts.norm, ess.norm) == ("batch", "batch", "none")
+    assert (darts.norm, i_darts.norm, ess.norm) == ("batch", "batch", "batch")
     assert (darts.drop_unlinks, i_darts.drop_unlinks, ess.drop_unlinks) == (False, False, True)
     assert (ess.m, ess.architecture_rate("inter"), ess.fixed) == (3, 1e-3, "theta")
     assert (darts.top_edges, i_darts.top_edges) == (1, 1)

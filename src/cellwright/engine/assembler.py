@@ -28,7 +28,7 @@ OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
 """The core's operation numbers, as in native/program.hpp."""
 
 ACROSS_ROWS = frozenset({"batch_norm", "d_batch_norm"})
-"""What reads all rows of a batch, and so has a phase of its own, before and after which threads wait."""
+"""What reads all rows of a batch: each has a phase of its own, around which threads wait."""
 
 
 class Place(NamedTuple):

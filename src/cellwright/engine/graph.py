@@ -142,9 +142,7 @@ def build(
 
 
 class _Builder:
-    def __init__(
-        self, cell: Cell, mask_hidden: bool, mask_input: bool, known_norms: bool
-    ) -> None:
+    def __init__(self, cell: Cell, mask_hidden: bool, mask_input: bool, known_norms: bool) -> None:
         self.cell = cell
         self.known_norms = known_norms
         self.masked = {HIDDEN: mask_hidden, INPUT: mask_input}

@@ -54,7 +54,6 @@ class WeightBank(nn.Module):
             )
         return known
 
-
     def statistics(self, key: str, width: int) -> Tensor:
         """The running mean and variance of each feature before a batch norm: (2, width)."""
         name = f"{key}_statistics"

@@ -21,12 +21,12 @@ BY_WIDTH: Literal["width"] = "width"
 
 
 def _start(value: Any, info: ValidationInfo) -> float | str:
-    """One message for both: of a union pydantic would say what is wrong with each of its members."""
+    """One message for both: of a union pydantic would say what is wrong with each member."""
     if value == BY_WIDTH:
         return BY_WIDTH
-    if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-        if info.context == KEPT or value <= MOST:
-            return float(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and value > 0 and (info.context == KEPT or value <= MOST):
+        return float(value)
     raise PydanticCustomError("start", "Input should be above 0 and at most 1,000,000, or 'width'")
 
 

@@ -27,8 +27,8 @@ GROUPS = ("intra", "inter")
 """What is searched apart (ESS section 3.1): inside the cell, and between cells."""
 
 NORM_OPS: Mapping[str, str | None] = {"batch": "batch_norm", "row": "norm", "none": None}
-"""Norms and their operations. `"batch"` brings each feature to mean 0 and variance 1 over the rows of
-a batch at each step, as DARTS' code does in search; `"row"` brings each row to that by itself."""
+"""Norms and their operations. `"batch"` brings each feature to mean 0 and variance 1 over the rows
+of a batch at each step, as DARTS' code does in search; `"row"` does that to each row by itself."""
 
 Listing = DartsListing | EssListing
 

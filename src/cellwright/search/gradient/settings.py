@@ -45,7 +45,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     "ess": {
         "scope": "joint",
         "edges": "plain",
-        "norm": "none",
+        "norm": "batch",
         "drop_unlinks": True,
         "rounds": 50,
         "epochs": 1000,
