@@ -46,20 +46,14 @@ inline vec norm_scale(vec variance) {
   return scale;
 }
 
-inline void batch_norm_columns(float* out, const float* in, const Columns& c, float* statistics,
-                               int64_t widest, bool add) {
+inline void batch_norm_columns(float* out, const float* in, const Columns& c, bool add) {
   if (!c.rows) return;
-  const float unbiased = static_cast<float>(c.rows) / static_cast<float>(c.rows > 1 ? c.rows - 1 : 1);
   each_columns(c, [&](int64_t at, int vectors) {
     vec mean[kColumnVectors], variance[kColumnVectors];
     column_moments(in + at, c, vectors, mean, variance);
     for (int j = 0; j < vectors; ++j) {
       const vec scale = norm_scale(variance[j]);
       const int64_t column = at + j * kLanes;
-      if (statistics) {
-        store(statistics + column, mean[j]);
-        store(statistics + widest + column, variance[j] * unbiased);
-      }
       for (int64_t i = column; i < c.rows * c.row; i += c.row) {
         const vec v = (load(in + i) - mean[j]) * scale;
         store(out + i, add ? load(out + i) + v : v);

@@ -115,17 +115,14 @@ void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int
 
 // A batch norm reads all rows of its columns, so each thread has columns of its own. Sums go through
 // the rows in order: the result does not depend on the threads.
-void run_batch_norm(Machine& m, const Step& s, int64_t step, int64_t active) {
+void run_batch_norm(Machine& m, const Step& s, int64_t active) {
   const int32_t* in = m.p.inputs + s.first_input;
   const Width width = m.p.values[s.out].width;
   const int64_t row = m.stride(width);
   const Range part = share(row / kPad, m.thread, m.threads);
   const Columns columns{part.begin * kPad, part.end * kPad, active, row};
-  if (s.op == Op::batch_norm) {
-    float* to = m.c.statistics;
-    if (to) to += (s.arg * m.c.steps + step) * 2 * m.widest;
-    return batch_norm_columns(m.at[s.out], m.at[in[0]], columns, to, m.widest, s.accumulate);
-  }
+  if (s.op == Op::batch_norm)
+    return batch_norm_columns(m.at[s.out], m.at[in[0]], columns, s.accumulate);
   batch_norm_gradient_columns(m.at[s.out], m.at[in[0]], m.at[in[1]], columns, s.accumulate);
 }
 
@@ -165,7 +162,7 @@ void run_step(Machine& m, int64_t step, int64_t active) {
     }
     if (is_batch_norm(p.steps[i].op)) {  // others' rows must be there before, and in use no more after
       wait(m.team, m.threads);
-      run_batch_norm(m, p.steps[i], step, active);
+      run_batch_norm(m, p.steps[i], active);
       wait(m.team, m.threads);
       ++i;
       continue;

@@ -224,8 +224,7 @@ class NativeProgram {
            const std::optional<Longs>& active, const Longs& stored, const Longs& stored_ld,
            const Longs& constants, const Longs& weights, const Longs& biases,
            const Longs& weight_gradients, const Longs& bias_gradients, int64_t theta,
-           int64_t theta_gradient, int64_t statistics, int64_t output, int64_t output_gradient,
-           const Longs& initial,
+           int64_t theta_gradient, int64_t output, int64_t output_gradient, const Longs& initial,
            const Longs& final_states, const Longs& final_gradients,
            const Longs& initial_gradients, int threads, bool split_columns) const {
     if (stored.size() != static_cast<size_t>(program_.stored_count) ||
@@ -248,7 +247,6 @@ class NativeProgram {
     call.bias_gradients = pointers<float>(bias_gradients);
     call.theta = pointer<const float>(theta);
     call.theta_gradient = pointer<float>(theta_gradient);
-    call.statistics = pointer<float>(statistics);
     call.output = pointer<float>(output);
     call.output_gradient = pointer<const float>(output_gradient);
     call.initial = pointers<const float>(initial);
@@ -308,8 +306,7 @@ NB_MODULE(_native, m) {
            nb::arg("hidden"), nb::arg("input"), nb::arg("active").none(), nb::arg("stored"),
            nb::arg("stored_ld"), nb::arg("constants"), nb::arg("weights"), nb::arg("biases"),
            nb::arg("weight_gradients"), nb::arg("bias_gradients"), nb::arg("theta"),
-           nb::arg("theta_gradient"), nb::arg("statistics"), nb::arg("output"),
-           nb::arg("output_gradient"),
+           nb::arg("theta_gradient"), nb::arg("output"), nb::arg("output_gradient"),
            nb::arg("initial"), nb::arg("final_states"), nb::arg("final_gradients"),
            nb::arg("initial_gradients"), nb::arg("threads"), nb::arg("split_columns"),
            "Run all time steps. Memory is given by address; null addresses are not needed.");

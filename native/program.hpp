@@ -33,7 +33,7 @@ struct Value {
 // Operations of a step. The first fifteen are those of the cell's table of operations.
 enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
-  batch_norm,            // arg is its number among the statistics; alone in its phase
+  batch_norm,            // alone in its phase
   mix_activations = 20,  // of one value: arg is 32 * theta + the bits of the activations
   // Gradients: the first input is the gradient of the operation's result.
   d_copy = 32,    // g
@@ -156,7 +156,6 @@ struct Call {
   float* const* bias_gradients;
   const float* theta;
   float* theta_gradient;
-  float* statistics;  // per batch norm and step: means, then variances, of each column; or null
   float* output;
   const float* output_gradient;
   const float* const* initial;          // states * history, nearest step first

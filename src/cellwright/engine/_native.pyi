@@ -60,7 +60,6 @@ class Program:
         bias_gradients: Sequence[int],
         theta: int,
         theta_gradient: int,
-        statistics: int,
         output: int,
         output_gradient: int,
         initial: Sequence[int],

@@ -20,10 +20,7 @@ _WIDTH = {"hidden": HIDDEN, "input": INPUT}
 
 @dataclass(frozen=True)
 class Source:
-    """A value that the step finds ready: x or a state `shift` steps back, or a mask.
-
-    Behind the two masks come the means and the scales of batch norms with known statistics.
-    """
+    """A value that the step finds ready: x or a state `shift` steps back, or a mask."""
 
     kind: str  # "x", "state" or "mask"
     number: int
@@ -52,7 +49,7 @@ class Elementwise:
 
     Besides the operations of cells there is `mix_activations`, a mix of several activations
     of one value. `theta` is where a mix's weights begin, `activations` the set of bits of
-    those that a `mix_activations` weighs, `norm` the number of a batch norm.
+    those that a `mix_activations` weighs.
     """
 
     name: str
@@ -61,14 +58,13 @@ class Elementwise:
     width: int
     theta: int = 0
     activations: int = 0
-    norm: int = 0
 
     @property
     def arg(self) -> int:
         """What the core is told besides the inputs."""
         if self.op == "mix_activations":
             return (self.theta << len(MIXED_ACTIVATIONS)) + self.activations
-        return self.norm if self.op == "batch_norm" else self.theta
+        return self.theta
 
 
 Item = Source | Accumulator | Elementwise
@@ -115,8 +111,6 @@ class Graph:
     """Whether x is used outside a linear."""
     masks_x: bool = False
     """Whether linears read x through a dropout mask."""
-    norms: list[str] = field(default_factory=list)
-    """The batch norms by name, in the order of their numbers."""
 
     def consumers(self) -> list[list[int]]:
         """For each item, the numbers of the items that read it, once per use."""
@@ -131,20 +125,14 @@ class Graph:
         return readers
 
 
-def build(
-    cell: Cell, *, mask_hidden: bool = False, mask_input: bool = False, known_norms: bool = False
-) -> Graph:
-    """The graph of a simplified cell, with dropout masks on the operands of its linears.
-
-    With `known_norms` the statistics of batch norms are given, and not those of the batch.
-    """
-    return _Builder(cell, mask_hidden, mask_input, known_norms).graph
+def build(cell: Cell, *, mask_hidden: bool = False, mask_input: bool = False) -> Graph:
+    """The graph of a simplified cell, with dropout masks on the operands of its linears."""
+    return _Builder(cell, mask_hidden, mask_input).graph
 
 
 class _Builder:
-    def __init__(self, cell: Cell, mask_hidden: bool, mask_input: bool, known_norms: bool) -> None:
+    def __init__(self, cell: Cell, mask_hidden: bool, mask_input: bool) -> None:
         self.cell = cell
-        self.known_norms = known_norms
         self.masked = {HIDDEN: mask_hidden, INPUT: mask_input}
         self.graph = Graph(state_history=cell.state_history, input_history=cell.input_history)
         self.value: dict[str, int] = {}
@@ -192,20 +180,7 @@ class _Builder:
         if node.op == "mix":
             return self._mix(node, width)
         inputs = [self._read(name) for name in node.inputs]
-        if node.op == "batch_norm":
-            return self._batch_norm(node.name, inputs[0], width)
         return self._add(Elementwise(node.name, node.op, inputs, width))
-
-    def _batch_norm(self, name: str, value: int, width: int) -> int:
-        number = len(self.graph.norms)
-        self.graph.norms.append(name)
-        if not self.known_norms:
-            return self._add(Elementwise(name, "batch_norm", [value], width, norm=number))
-        mean, scale = (
-            self._add(Source("mask", len(self.masked) + 2 * number + i, 0, width)) for i in (0, 1)
-        )
-        centred = self._add(Elementwise(f"{name} centred", "sub", [value, mean], width))
-        return self._add(Elementwise(name, "mul", [centred, scale], width))
 
     def _mix(self, node: Node, width: int) -> int:
         """A mix of distinct values: zeros are left out, and weights of equal values added."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor
 
@@ -26,8 +26,6 @@ class LayerCall:
         theta: for each `mix`, by its name.
         active: how many rows are at work at each step, never growing; None if always all. Where
             lengths may not be looked at, which rows: (steps, batch).
-        norms: for each `batch_norm`, by its name, the mean and the variance of each feature: (2,
-            width). None where they are those of the batch at each step.
     """
 
     cell: Cell
@@ -40,7 +38,6 @@ class LayerCall:
     mask_input: Tensor | None
     theta: Mapping[str, Tensor]
     active: list[int] | Tensor | None
-    norms: Mapping[str, Tensor] | None = None
 
     @property
     def steps(self) -> int:
@@ -55,12 +52,7 @@ class LayerCall:
 
 @dataclass(frozen=True)
 class LayerResult:
-    """The outputs (steps, batch, hidden), and the last states in the order of `initial`.
-
-    Where batch norms took the statistics of the batch, `statistics` has the mean over all steps of
-    each norm's means and unbiased variances, without gradient: (2, width), by name.
-    """
+    """The outputs (steps, batch, hidden), and the last states in the order of `initial`."""
 
     output: Tensor
     final: list[Tensor]
-    statistics: Mapping[str, Tensor] = field(default_factory=dict)

@@ -102,7 +102,6 @@ def run(call: LayerCall) -> LayerResult:
         mask_hidden=call.mask_hidden is not None,
         mask_input=call.mask_input is not None,
         input_gradient=learns and (call.x.requires_grad or call.x_for_linears.requires_grad),
-        known_norms=call.norms is not None,
     )
     job = Job(programs, call)
     work = job.steps * job.batch * job.memory.weight_bytes // 4
@@ -110,9 +109,9 @@ def run(call: LayerCall) -> LayerResult:
     job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
     arguments = job.arguments(call)
     if not learns:
-        return LayerResult(*job.forward(arguments, keep=False), job.found_statistics())
+        return LayerResult(*job.forward(arguments, keep=False))
     output, *final = _Run.apply(job, arguments, *arguments.flat)  # type: ignore[no-untyped-call]
-    return LayerResult(output, final, job.found_statistics())
+    return LayerResult(output, final)
 
 
 def _tensors(call: LayerCall) -> list[Tensor]:
@@ -138,8 +137,7 @@ def _programs(cell: Cell, **flags: bool) -> Programs:
     key = tuple(flags.values())
     if key not in per_cell:
         assert _native is not None
-        kinds = ("mask_hidden", "mask_input", "known_norms")
-        graph = graphs.build(cell, **{kind: flags[kind] for kind in kinds})
+        graph = graphs.build(cell, mask_hidden=flags["mask_hidden"], mask_input=flags["mask_input"])
         plan = make_plan(graph, train=flags["train"], input_gradient=flags["input_gradient"])
         backward = _native.Program(**plan.backward) if plan.backward else None
         per_cell[key] = Programs(plan, _native.Program(**plan.forward), backward)

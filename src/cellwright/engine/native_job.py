@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from cellwright.cell import Cell
-from cellwright.cell.ops import NORM_EPSILON
 from cellwright.engine import torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_memory import ROW, Memory, lay_out, padded, workspaces
@@ -87,23 +86,10 @@ class Job:
         self.threads = 1
         self.split_columns = False
         self.workspace: Tensor | None = None
-        self.norms = call.norms
-        self.constants = [
-            None if t is None else F.pad(t, (0, padded(t.shape[1]) - t.shape[1])).contiguous()
-            for t in (*self.masks, *self._norm_constants(call))
+        self.padded_masks = [
+            None if mask is None else F.pad(mask, (0, padded(mask.shape[1]) - mask.shape[1]))
+            for mask in self.masks
         ]
-        self.statistics: Tensor | None = None
-
-    def _norm_constants(self, call: LayerCall) -> list[Tensor]:
-        """Means and scales of batch norms with known statistics, the same in all rows."""
-        if call.norms is None:
-            return []
-        found = []
-        for name in self.programs.plan.graph.norms:
-            mean, variance = call.norms[name].to(call.x)
-            scale = torch.rsqrt(variance + NORM_EPSILON)
-            found += [t.expand(self.batch, -1) for t in (mean, scale)]
-        return found
 
     def arguments(self, call: LayerCall) -> Arguments:
         """The call's tensors as the core wants them."""
@@ -150,35 +136,16 @@ class Job:
         output = new(self.steps, self.batch, self.hidden)
         final = [new(self.batch, self.hidden) for _ in arguments.initial]
         self.workspace = workspaces.take(self.memory.floats)
-        moments = self._moments(arguments.x[0])
         self._run(
             self.programs.forward,
             arguments,
             {},
-            statistics=0 if moments is None else moments.data_ptr(),
             output=output.data_ptr(),
             final_states=_addresses(final),
         )
         if not keep:
             self._release()
-        self.statistics = None if moments is None else moments.mean(1)
         return output, final
-
-    def _moments(self, like: Tensor) -> Tensor | None:
-        """Memory for what the batch norms find: for each of them at each step, two rows."""
-        norms = self.programs.plan.graph.norms
-        if not norms or self.norms is not None:
-            return None
-        widest = max(padded(self.hidden), padded(self.input))
-        return like.new_zeros(len(norms), self.steps, 2, widest)
-
-    def found_statistics(self) -> dict[str, Tensor]:
-        """What `LayerResult.statistics` is, of the last forward pass."""
-        if self.statistics is None:
-            return {}
-        width = {"hidden": self.hidden, "input": self.input}
-        pairs = zip(self.programs.plan.graph.norms, self.statistics, strict=True)
-        return {name: rows[:, : width[self.cell.width(name)]] for name, rows in pairs}
 
     def backward(
         self,
@@ -254,7 +221,7 @@ class Job:
             active=self.active,
             stored=stored,
             stored_ld=row_lengths,
-            constants=_addresses(self.constants),
+            constants=_addresses(self.padded_masks),
             weights=weights,
             biases=biases,
             theta=theta[0] if theta else 0,
@@ -286,7 +253,6 @@ class Job:
                 mask_input=self.masks[1],
                 theta=theta,
                 active=self.active,
-                norms=self.norms,
             )
         )
 
@@ -314,7 +280,6 @@ _NO_RESULTS: dict[str, Any] = {
     "weight_gradients": [],
     "bias_gradients": [],
     "theta_gradient": 0,
-    "statistics": 0,
     "output": 0,
     "output_gradient": 0,
     "final_states": [],

@@ -32,10 +32,6 @@ BACKENDS: dict[str, Callable[[LayerCall], LayerResult]] = {
 }
 
 
-MOMENTUM = 0.1
-"""How far the statistics of batch norms move with each call in training, as in torch."""
-
-
 class Recurrent(nn.Module):
     """A recurrent network of any cell; a drop-in for `nn.LSTM`.
 
@@ -331,7 +327,6 @@ class Recurrent(nn.Module):
         weights = cast(LayerWeights, self._modules[_layer_name(layer, direction)])
         mask_input = self._mask(x, self.input_dropout, x.shape[2])
         mask_hidden = self._mask(x, self.hidden_dropout, self.hidden_size)
-        statistics = weights.statistics()
         call = LayerCall(
             cell=cell,
             x=x,
@@ -343,12 +338,8 @@ class Recurrent(nn.Module):
             mask_input=mask_input,
             theta={name: value.to(x) for name, value in theta.items()} if theta else theta,
             active=None if ragged is None else ragged.active(x.shape[0] - cell.input_history),
-            norms=None if self.training or not statistics else statistics,
         )
-        result = BACKENDS[self.backend](call)
-        for name, seen in result.statistics.items():
-            statistics[name].lerp_(seen.to(statistics[name]), MOMENTUM)
-        return result
+        return BACKENDS[self.backend](call)
 
     def _mask(self, x: Tensor, rate: float, width: int) -> Tensor | None:
         """A dropout mask for every row, the same at every step."""

@@ -27,10 +27,9 @@ def run(call: LayerCall) -> LayerResult:
     else:
         counts = call.active
     outputs = []
-    moments: dict[str, list[Tensor]] = {}
     for step in range(call.steps):
         rows = batch if counts is None else counts[step]
-        values = _Step(call, states, step, rows, moments).values()
+        values = _Step(call, states, step, rows).values()
         output = values[cell.output]
         if counts is not None and rows < batch:
             output = F.pad(output, (0, 0, 0, batch - rows))
@@ -43,9 +42,7 @@ def run(call: LayerCall) -> LayerResult:
             moved = [_where(mask[step], *pair) for pair in zip(moved, states, strict=True)]
         outputs.append(output)
         states = moved
-    statistics = {name: torch.stack(seen).mean(0) for name, seen in moments.items()}
-    final = [value for past in states for value in past]
-    return LayerResult(torch.stack(outputs), final, statistics)
+    return LayerResult(torch.stack(outputs), [value for past in states for value in past])
 
 
 def _moved_on(past: list[Tensor], new: Tensor, rows: int | None) -> list[Tensor]:
@@ -61,25 +58,14 @@ def _where(mask: Tensor, new: list[Tensor], old: list[Tensor]) -> list[Tensor]:
 
 
 class _Step:
-    """The values of one time step, for the first `rows` rows.
+    """The values of one time step, for the first `rows` rows."""
 
-    What batch norms find in them is added to `moments`.
-    """
-
-    def __init__(
-        self,
-        call: LayerCall,
-        states: list[list[Tensor]],
-        step: int,
-        rows: int,
-        moments: dict[str, list[Tensor]],
-    ) -> None:
+    def __init__(self, call: LayerCall, states: list[list[Tensor]], step: int, rows: int) -> None:
         self.call = call
         self.states = states
         self.now = step + call.cell.input_history
         self.step = step
         self.rows = rows
-        self.moments = moments
         self.known: dict[str, Tensor] = {}
 
     def values(self) -> dict[str, Tensor]:
@@ -107,18 +93,10 @@ class _Step:
         if node.op == "zero":
             return self.call.initial[0].new_zeros(self.rows, self._width(node.name))
         if node.op == "batch_norm":
-            return self._batch_norm(node.name, inputs[0])
+            return standardised(inputs[0], *self._over_rows(inputs[0]))
         assert node.spec.meaning is not None
         result: Tensor = node.spec.meaning(_TORCH, inputs)
         return result
-
-    def _batch_norm(self, name: str, a: Tensor) -> Tensor:
-        if self.call.norms is not None:
-            return standardised(a, *self.call.norms[name])
-        mean, variance = self._over_rows(a)
-        unbiased = variance * (self.rows / max(self.rows - 1, 1))
-        self.moments.setdefault(name, []).append(torch.stack([mean, unbiased]).detach())
-        return standardised(a, mean, variance)
 
     def _over_rows(self, a: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of each feature over the rows that are at work."""

@@ -54,18 +54,9 @@ class WeightBank(nn.Module):
             )
         return known
 
-    def statistics(self, key: str, width: int) -> Tensor:
-        """The running mean and variance of each feature before a batch norm: (2, width)."""
-        name = f"{key}_statistics"
-        if name not in self._buffers:
-            self.register_buffer(name, torch.stack([torch.zeros(width), torch.ones(width)]))
-        known = self._buffers[name]
-        assert known is not None
-        return known
-
 
 class LayerWeights(nn.Module):
-    """The parameters of one layer in one direction, and the statistics of its batch norms."""
+    """The parameters of one layer in one direction."""
 
     def __init__(
         self,
@@ -81,11 +72,8 @@ class LayerWeights(nn.Module):
         self._init_range = init_range
         self._places: dict[tuple[str, int], tuple[str, str]] = {}
         self._biased = [node.name for node in cell.nodes if node.op == "linear" and node.bias]
-        self._norms = [node.name for node in cell.nodes if node.op == "batch_norm"]
-        if self._norms or any(node.keys for node in cell.nodes):
+        if any(node.keys for node in cell.nodes):
             self.bank = bank if bank is not None else WeightBank(init_range)
-        for name in self._norms:
-            self.bank.statistics(name, self._sizes[cell.width(name)])
         for node in cell.nodes:
             if node.op == "linear":
                 self._add(cell, node)
@@ -136,11 +124,6 @@ class LayerWeights(nn.Module):
         except KeyError:
             made = self._made({(name, "bias") for name in self._biased})
             return {name: made[name, "bias"] for name in self._biased}
-
-    def statistics(self) -> dict[str, Tensor]:
-        """What the bank has for every batch norm, by name."""
-        buffers: dict[str, Any] = self.bank._buffers if self._norms else {}
-        return {name: buffers[f"{name}_statistics"] for name in self._norms}
 
     def _made(self, places: set[tuple[str, str]]) -> dict[tuple[str, str], Tensor]:
         """Tensors by module and name, where some are not parameters but made of others.
