@@ -14,10 +14,7 @@ from cellwright.cell.ops import NORM_EPSILON
 
 
 class DartsSupernetLoop(Highways):
-    """DARTS' search cell: each node's product over the stack of all earlier nodes.
-
-    Its batch norm is the row-wise `norm` of cellwright's supernets, so that both compute the same.
-    """
+    """DARTS' search cell: each node's product over the stack of all earlier nodes."""
 
     def __init__(self, rnn: Recurrent, nodes: int, operations: Sequence[str]) -> None:
         self.nodes, self.operations = nodes, tuple(operations)
@@ -108,7 +105,7 @@ class EssSupernetLoop(PlainLoop):
 
 
 def _norm(value: Tensor) -> Tensor:
-    return F.layer_norm(value, value.shape[-1:], eps=NORM_EPSILON)
+    return F.batch_norm(value, None, None, training=True, eps=NORM_EPSILON)
 
 
 def _weighted(weights: Tensor, edges: Tensor) -> Tensor:

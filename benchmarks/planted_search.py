@@ -33,11 +33,13 @@ from cellwright.tasks.language.task import LanguageTask
 PLANTED = "identity"
 OTHERS = ("tanh", "relu", "sigmoid")
 METHODS: dict[str, dict[str, Any]] = {
-    "darts": {"kind": "darts", "edges": "plain", "norm": False, "epochs": 3},
-    "i-darts": {"kind": "i-darts", "edges": "plain", "epochs": 3},
-    "ess": {"kind": "ess", "m": 1, "rounds": 3},
+    "darts": {"kind": "darts", "edges": "plain", "norm": "none", "epochs": 3},
+    "i-darts": {"kind": "i-darts", "edges": "plain", "norm": "none", "epochs": 3},
+    "ess": {"kind": "ess", "norm": "none", "m": 1, "rounds": 3},
 }
-"""Plain edges: an edge of DARTS' own cell carries its source past every operation."""
+"""Not the edges and norms of the recipes, with which no operation is far better than the others
+here: an edge of DARTS' own cell carries its source past every operation, and has a gate that makes
+products of any of them; and a norm makes values as long as any others."""
 
 SHARED: dict[str, Any] = {
     "nodes": 2,

@@ -1,6 +1,7 @@
 // One time step: products and elementwise operations in the order of the program.
 #pragma once
 
+#include "batch_norm.hpp"
 #include "elementwise.hpp"
 #include "machine.hpp"
 
@@ -112,6 +113,19 @@ void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int
   }
 }
 
+// A batch norm reads all rows of its columns, so each thread has columns of its own. Sums go through
+// the rows in order: the result does not depend on the threads.
+void run_batch_norm(Machine& m, const Step& s, int64_t active) {
+  const int32_t* in = m.p.inputs + s.first_input;
+  const Width width = m.p.values[s.out].width;
+  const int64_t row = m.stride(width);
+  const Range part = share(row / kPad, m.thread, m.threads);
+  const Columns columns{part.begin * kPad, part.end * kPad, active, row};
+  if (s.op == Op::batch_norm)
+    return batch_norm_columns(m.at[s.out], m.at[in[0]], columns, s.accumulate);
+  batch_norm_gradient_columns(m.at[s.out], m.at[in[0]], m.at[in[1]], columns, s.accumulate);
+}
+
 // Rows that have ended take no part; what later sums read of them must be zero.
 void clear_ended_rows(Machine& m, int64_t step, int64_t active) {
   const int64_t first = m.rows.begin > active ? m.rows.begin : active;
@@ -144,6 +158,13 @@ void run_step(Machine& m, int64_t step, int64_t active) {
         ++next;
       run_linears(m, i, next, active);
       i = next;
+      continue;
+    }
+    if (is_batch_norm(p.steps[i].op)) {  // others' rows must be there before, and in use no more after
+      wait(m.team, m.threads);
+      run_batch_norm(m, p.steps[i], active);
+      wait(m.team, m.threads);
+      ++i;
       continue;
     }
     int last = i;

@@ -35,6 +35,7 @@ struct Value {
 enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
   exp, max, div, vector,
+  batch_norm,            // alone in its phase
   mix_activations = 20,  // of one value: arg is 32 * theta + the bits of the activations
   // Gradients: the first input is the gradient of the operation's result.
   d_copy = 32,    // g
@@ -53,7 +54,8 @@ enum class Op : int32_t {
   d_exp,          // g * y
   d_max,          // inputs g, a, b: g where a > b, half of it where they are equal
   d_divisor,      // inputs g, a, b: -g * a / (b*b)
-  d_mix_activations = 48,  // inputs g and a; also adds to the row's theta gradients
+  d_batch_norm,   // inputs g and a; alone in its phase
+  d_mix_activations = 56,  // inputs g and a; also adds to the row's theta gradients
   // The two ends: the caller's tensors have unpadded rows.
   write_output = 64,  // from the first input
   read_output_gradient,

@@ -26,7 +26,7 @@ from cellwright.engine import Recurrent, native_backend
 CELLS: dict[str, Cell] = {
     "lstm": zoo["lstm"],
     "darts-v1": zoo["darts-v1"],
-    "darts supernet": darts_supernet(3).cell,
+    "darts supernet": darts_supernet(3, norm="row").cell,
     "ess supernet": ess_supernet(2, 3).cell,  # reads both x and h several steps back
 }
 

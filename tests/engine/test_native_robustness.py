@@ -22,7 +22,7 @@ from cellwright.engine import Recurrent, native_backend
 from effort import many
 
 CELLS = {name: zoo[name] for name in ("rnn", "lstm", "gru", "enas", "darts-v1", "nbnlp-lstm")}
-CELLS["darts supernet"] = darts_supernet(2).cell
+CELLS["darts supernet"] = darts_supernet(2, norm="row").cell
 CELLS["ess supernet"] = ess_supernet(2, 2).cell
 
 

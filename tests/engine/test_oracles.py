@@ -176,6 +176,11 @@ GRADCHECK = {
          Node("h", "norm", ("k",))],
         ["h"],
     ),
+    "batch norm": Cell(
+        [Node("s", "linear", ("x", "h0")), Node("n", "batch_norm", ("s",)),
+         Node("h", "tanh", ("n",))],
+        ["h"],
+    ),
     "keys": Cell(
         [Node("s", "linear", ("x", "h0"), keys=("v", "w")), Node("t", "tanh", ("s",)),
          Node("u", "linear", ("t", "h0"), keys=("w", "w")), Node("h", "sigmoid", ("u",))],

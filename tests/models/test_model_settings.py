@@ -34,6 +34,9 @@ def test_settings_go_through_json(settings):
         ({"kind": "one-layer", "dropout_words": -0.1}, "dropout_words"),
         ({"kind": "one-layer", "dropout_output": float("nan")}, "dropout_output"),
         ({"kind": "one-layer", "init_range": 0.0}, "init_range"),
+        ({"kind": "one-layer", "init_range": "wide"}, "above 0 and at most 1,000,000, or 'width'"),
+        ({"kind": "one-layer", "init_range": float("nan")}, "init_range"),
+        ({"kind": "one-layer", "init_range_embedding": True}, "init_range_embedding"),
         ({"kind": "one-layer", "tar": float("inf")}, "tar"),
         ({"kind": "awd", "ar": -1.0}, "ar"),
         ({"kind": "awd", "layers": 0}, "layers"),
@@ -60,3 +63,11 @@ def test_settings_need_no_torch():
     code = "import sys, cellwright.models; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_starts_are_numbers_or_follow_from_the_width():
+    settings = OneLayerSettings(hidden=100, init_range="width", init_range_embedding=0.04)
+    starts = (settings.start(settings.init_range), settings.start(settings.init_range_embedding))
+    assert starts == (0.1, 0.04)
+    assert (OneLayerSettings().init_range, OneLayerSettings().init_range_embedding) == (0.04, 0.1)
+    assert ANY.validate_json(settings.model_dump_json()) == settings

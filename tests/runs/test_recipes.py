@@ -74,7 +74,7 @@ def test_darts():
     assert recipe.task == LanguageSettings(
         data="ptb", bptt=35, bptt_spread=5, bptt_shortest=5, bptt_halve=0.05
     )
-    assert recipe.model == OneLayerSettings(hidden=850)
+    assert recipe.model == OneLayerSettings(hidden=850, init_range_embedding=0.04)
     assert recipe.training == TrainingSettings(
         optimizer="sgd", learning_rate=20, weight_decay=8e-7, clip=0.25, epochs=3000, batch=64,
         evaluation_batch=10, average_after=5,
@@ -96,7 +96,7 @@ def test_ess():
     names = ("darts-ptb-training", "ess-ptb-training", "ess-wikitext-103-training")
     darts, ptb, large = map(load_recipe, names)
     assert (ptb.task, ptb.model, ptb.training) == (darts.task, darts.model, darts.training)
-    assert large.model == OneLayerSettings(hidden=2500)
+    assert large.model == OneLayerSettings(hidden=2500, init_range_embedding=0.04)
     assert (large.training.epochs, large.task.bptt) == (30, 70)
     assert large.task.data == "wikitext-103"
 

@@ -50,7 +50,7 @@ def lookup(supernet: Supernet, theta: Mapping[str, Tensor]) -> Theta:
 class Equations:
     """A supernet's outputs, step by step."""
 
-    def __init__(self, rnn: Recurrent, supernet: Supernet, theta: Theta, norm: bool) -> None:
+    def __init__(self, rnn: Recurrent, supernet: Supernet, theta: Theta, norm: str) -> None:
         weights = {n: p.detach().double() for n, p in rnn.named_parameters()}
         self.w = lambda key: weights[f"layer0.bank.{key}"].T
         self.nodes, self.m, self.kind = supernet.nodes, supernet.m, supernet.edge_kind
@@ -123,7 +123,8 @@ class Equations:
         return sum(s[1:]) / self.nodes
 
     def norm(self, a: Tensor) -> Tensor:
-        if not self.normed:
+        if self.normed == "none":
             return a
-        centred = a - a.mean(1, keepdim=True)
-        return centred / (centred.square().mean(1, keepdim=True) + 1e-5).sqrt()
+        over = {"row": 1, "batch": 0}[self.normed]
+        centred = a - a.mean(over, keepdim=True)
+        return centred / (centred.square().mean(over, keepdim=True) + 1e-5).sqrt()

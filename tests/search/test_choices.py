@@ -28,10 +28,10 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "DARTS": Kind(darts_supernet(4, norm=False), "pair", {}),
-    "I-DARTS": Kind(darts_supernet(4, edges="plain", norm=False), "node", {}),
-    "I-DARTS, 2 edges": Kind(darts_supernet(3, edges="plain", norm=False), "node", {"n": 2}),
-    "I-DARTS, all edges": Kind(darts_supernet(2, norm=False), "node", {"n": None}),
+    "DARTS": Kind(darts_supernet(4, norm="none"), "pair", {}),
+    "I-DARTS": Kind(darts_supernet(4, edges="plain", norm="none"), "node", {}),
+    "I-DARTS, 2 edges": Kind(darts_supernet(3, edges="plain", norm="none"), "node", {"n": 2}),
+    "I-DARTS, all edges": Kind(darts_supernet(2, norm="none"), "node", {"n": None}),
     "ESS": Kind(ess_supernet(3, 3), "pair", {"drop_unlinks": True}),
     "ESS without drop": Kind(ess_supernet(3, 2), "pair", {}),
     "ESS, both sides": Kind(ess_supernet(2, 3, alpha=True), "pair", {"drop_unlinks": True}),
@@ -106,9 +106,9 @@ def test_one_edge_per_node_is_the_same_bit_for_bit(name: str) -> None:
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("group", ["intra", "inter"])
-@pytest.mark.parametrize("norm", [False, True])
+@pytest.mark.parametrize("norm", ["batch", "row", "none"])
 @pytest.mark.parametrize("edges", ["plain", "highway"])
-def test_a_fixed_group_is_one_hot(edges: str, norm: bool, group: str, backend: str) -> None:
+def test_a_fixed_group_is_one_hot(edges: str, norm: str, group: str, backend: str) -> None:
     """ESS Figure 4: one group fixed, the other searched, on the same weights."""
     kind = Kind(ess_supernet(3, 2, edges=edges, norm=norm, alpha=True), "pair", {})
     dtype, tolerance = BACKENDS[backend]
@@ -151,14 +151,14 @@ def test_weights_keep_their_names_through_all_phases() -> None:
         fix(kind.supernet, "intra", listing).cell,
         fix(kind.supernet, "inter", listing).cell,
         derive(kind.supernet, one_hot(kind.supernet, listing)).cell,
-        darts_supernet(2, edges="plain").cell,
+        darts_supernet(2, edges="plain", norm="none").cell,
     ):
         assert set(Recurrent(cell, X, H).state_dict()) <= names
 
 
 def test_no_gates_fix_the_usual_recurrence() -> None:
     """ĥ = h(t−1) and x̂ = x(t): the DARTS supernet with the same weights."""
-    supernet, plain = ess_supernet(2, 2), darts_supernet(2, edges="plain", norm=False)
+    supernet, plain = ess_supernet(2, 2), darts_supernet(2, edges="plain", norm="none")
     without = fix(supernet, "inter", DartsListing.of([("tanh", 0), ("tanh", 0)], edges="plain"))
     assert without.cell == plain.cell.simplified()
     rnn = module(plain)

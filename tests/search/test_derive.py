@@ -59,7 +59,7 @@ def test_ties_go_to_the_earlier_predecessor_then_to_the_earlier_operation() -> N
 
 def test_i_darts_takes_the_n_heaviest_edges_of_each_node() -> None:
     """Softmax over all edges: two edges between nodes 0 and 2, nodes 1 and 2 unlinked."""
-    supernet = darts_supernet(2, OPS, edges="plain", norm=False)
+    supernet = darts_supernet(2, OPS, edges="plain", norm="none")
     weights = theta(_1_0=[0.5, 0.1, 0.4], _2_0=[0.05, 0.2, 0.35], _2_1=[0.25, 0.05, 0.1])
     assert nodes(supernet, weights) == ((("relu", 0),), (("relu", 0),))
     assert nodes(supernet, weights, n=2) == (
@@ -131,9 +131,9 @@ def test_a_fixed_group_is_taken_as_fixed() -> None:
 
 SUPERNETS = {
     "DARTS": darts_supernet(4),
-    "I-DARTS": darts_supernet(3, edges="plain", norm=False),
+    "I-DARTS": darts_supernet(3, edges="plain", norm="none"),
     "ESS": ess_supernet(3, 3),
-    "ESS of highways": ess_supernet(2, 2, edges="highway", norm=True, alpha=True),
+    "ESS of highways": ess_supernet(2, 2, edges="highway", norm="batch", alpha=True),
 }
 
 

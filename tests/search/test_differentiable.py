@@ -91,10 +91,21 @@ def test_second_order_without_a_step_ahead_is_first_order() -> None:
     assert (moves[2] - moves[0]).norm() > 0.01 * moves[0].norm()
 
 
+def test_the_step_that_is_looked_ahead_to_has_no_penalty() -> None:
+    """As in DARTS' code: the model's own loss there, the penalty in its training loop alone."""
+    changes = {"second_order": True, "learning_rate": 1.0, "bptt_spread": 0.0}
+    moves = []
+    for tar in (0.0, 100.0):
+        one = search(**changes, model={**NO_DROPOUT, "tar": tar})
+        next(one.run())
+        moves.append(adam_means(one))
+    assert torch.equal(*moves)
+
+
 def test_gradients_whose_squares_overflow_are_clipped_as_others_are() -> None:
     """As in a training: single precision has no number for their norm, but they are finite."""
     one = search(
-        kind="ess", scope="intra", operations=["identity", "relu"], weight_decay=0.0,
+        kind="ess", norm="none", scope="intra", operations=["identity", "relu"], weight_decay=0.0,
         explode_above=1e37, bptt_spread=0.0, bptt_halve=0.0,
         model={**NO_DROPOUT, "init_range": 1e11},
     )  # fmt: skip

@@ -33,10 +33,16 @@ def test_what_they_do_not() -> None:
     assert (darts.epochs, i_darts.epochs, ess.rounds) == (50, 40, 50)
     assert (darts.softmax, i_darts.softmax, ess.softmax) == ("pair", "node", "pair")
     assert (darts.scope, i_darts.scope, ess.scope) == ("intra", "intra", "joint")
-    assert (darts.norm, i_darts.norm, ess.norm) == (True, False, False)
+    assert (darts.norm, i_darts.norm, ess.norm) == ("batch", "batch", "batch")
     assert (darts.drop_unlinks, i_darts.drop_unlinks, ess.drop_unlinks) == (False, False, True)
     assert (ess.m, ess.architecture_rate("inter"), ess.fixed) == (3, 1e-3, "theta")
     assert (darts.top_edges, i_darts.top_edges) == (1, 1)
+
+
+@pytest.mark.parametrize(("said", "means"), [(True, "row"), (False, "none"), (None, "none")])
+def test_other_words_for_norms(said: bool | None, means: str) -> None:
+    """Those of earlier versions; and recipes have `None` for "none"."""
+    assert of(norm=said).norm == means
 
 
 def test_a_kind_gives_defaults_alone() -> None:
@@ -61,6 +67,7 @@ def test_a_kind_gives_defaults_alone() -> None:
         ({"average_after": 5}, "Input should be None"),
         ({"kind": "drats"}, "'darts', 'i-darts' or 'ess'"),
         ({"kind": 3}, "'darts', 'i-darts' or 'ess'"),
+        ({"norm": "layer"}, "'batch', 'row' or 'none'"),
         ({"hidden": 3}, "Extra inputs are not permitted"),
         ({"architecture_rate_intra": 0.0}, "greater than 0"),
     ],

@@ -36,7 +36,9 @@ def segments(**values: object) -> LanguageSettings:
 def model_of(**values: object) -> OneLayerSettings:
     """The dropouts of DARTS, I-DARTS, ESS and ENAS."""
     dropped = {"dropout_output": 0.75, "dropout_x": 0.75, "dropout_hidden": 0.25}
-    return OneLayerSettings.model_validate({**dropped, "init_range": 0.04, **values})
+    return OneLayerSettings.model_validate(
+        {**dropped, "init_range": 0.04, "init_range_embedding": 0.04, **values}
+    )
 
 
 DARTS_MODEL = model_of(hidden=300, dropout_embedding=0.2, dropout_words=0.0, ar=0.0, tar=1e-3)

@@ -17,15 +17,16 @@ CASES = {
     f"{name} {nodes}": (make, nodes, softmax)
     for nodes in (2, 3)
     for name, make, softmax in (
-        ("DARTS", lambda n: (darts_supernet(n), True), "pair"),
-        ("DARTS without norm", lambda n: (darts_supernet(n, norm=False), False), "pair"),
-        ("I-DARTS", lambda n: (darts_supernet(n, edges="plain", norm=False), False), "node"),
-        ("I-DARTS of highways", lambda n: (darts_supernet(n, norm=False), False), "node"),
-        ("ESS", lambda n: (ess_supernet(n, 2), False), "pair"),
-        ("ESS both sides", lambda n: (ess_supernet(n, 3, alpha=True), False), "pair"),
+        ("DARTS", lambda n: (darts_supernet(n), "batch"), "pair"),
+        ("DARTS by rows", lambda n: (darts_supernet(n, norm="row"), "row"), "pair"),
+        ("DARTS without norm", lambda n: (darts_supernet(n, norm="none"), "none"), "pair"),
+        ("I-DARTS", lambda n: (darts_supernet(n, edges="plain", norm="none"), "none"), "node"),
+        ("I-DARTS of highways", lambda n: (darts_supernet(n, norm="none"), "none"), "node"),
+        ("ESS", lambda n: (ess_supernet(n, 2), "none"), "pair"),
+        ("ESS both sides", lambda n: (ess_supernet(n, 3, alpha=True), "none"), "pair"),
         (
             "ESS of highways",
-            lambda n: (ess_supernet(n, 2, edges="highway", norm=True), True),
+            lambda n: (ess_supernet(n, 2, edges="highway", norm="batch"), "batch"),
             "pair",
         ),
     )
@@ -106,12 +107,12 @@ def test_the_native_core_computes_the_equations(case: str) -> None:
 
 
 def test_operations_are_a_setting() -> None:
-    supernet = darts_supernet(2, ("relu", "identity"), norm=False)
+    supernet = darts_supernet(2, ("relu", "identity"), norm="none")
     rnn = module(supernet)
     weights = torch.tensor([0.7, 0.3]).double()
     known = {"relu": weights[0], "identity": weights[1]}
     theta = lambda _, i, j, op: known.get(op, torch.zeros(()).double())  # noqa: E731
-    direct = Equations(rnn, supernet, theta, norm=False)
+    direct = Equations(rnn, supernet, theta, norm="none")
     found, _ = rnn(inputs(), theta=dict.fromkeys(supernet.edges, weights))
     torch.testing.assert_close(found, direct.outputs(inputs()), rtol=1e-10, atol=1e-12)
 

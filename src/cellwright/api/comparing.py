@@ -23,10 +23,12 @@ from cellwright.compare.failures import Failure
 from cellwright.compare.plan import make_plan
 from cellwright.compare.results import standings
 from cellwright.compare.running import missing, train_all
+from cellwright.compare.search_epochs import search_epochs
 from cellwright.report.comparison.page import write_report
 from cellwright.report.drawing import matplotlib
 from cellwright.report.paper import paper_width
 from cellwright.runs.recipes import Recipe
+from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
 from cellwright.trials.executors import Limits
 from cellwright.trials.executors.choosing import check_choice, executor_by_name
 from cellwright.trials.retries import Retries
@@ -47,6 +49,8 @@ def compare(
     seeds: int = 3,
     random: Sequence[str] = (),
     random_seed: int = 0,
+    search: Path | str | None = None,
+    every: int = 10,
     out: Path | str = FOLDER,
     executor: str = "local",
     address: str | None = None,
@@ -72,6 +76,10 @@ def compare(
         seeds: how often each cell is trained: with the seeds 0, 1, ….
         random: requests for random cells of a space, as `"ess:2,nodes=4"`.
         random_seed: decides which.
+        search: a one-shot search, by its folder or name: the cells that it had come to after every
+            so many epochs are compared as well, and the report shows what they were worth as the
+            search went on.
+        every: how many epochs that is.
         out: the folder of the comparison.
         executor: where trainings run: "local", "ray" or "in-process".
         address: of a Ray cluster.
@@ -98,6 +106,10 @@ def compare(
     contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
     for request in random:
         contenders += random_contenders(request, random_seed)
+    epochs_of_search = None
+    if search is not None:
+        epochs_of_search = search_epochs(SearchFolder.open(search, SEARCHES), every)
+        contenders += epochs_of_search.contenders
     data, about = data_and_task(task)
     with told.reading() as reading:
         changes = [*about, *overrides(settings, epochs=epochs)]
@@ -118,5 +130,5 @@ def compare(
         ):
             failures = train_all(plan, running, retries=retries, watch=watch)
     ranked = standings(plan)
-    report = write_report(plan, ranked, command, width)
+    report = write_report(plan, ranked, command, width, epochs_of_search)
     return Comparison(plan, tuple(ranked), report, tuple(failures))

@@ -41,6 +41,7 @@ class Arithmetic(Protocol):
     def norm(self, a: Any) -> Any: ...
     def exp(self, a: Any) -> Any: ...
     def maximum(self, a: Any, b: Any) -> Any: ...
+    def batch_norm(self, a: Any) -> Any: ...
 
 
 Meaning = Callable[[Arithmetic, Sequence[Any]], Any]
@@ -49,7 +50,7 @@ LEAKY_SLOPE = 0.01
 """Slope of `leaky_relu` below zero, as NAS-Bench-NLP uses it."""
 
 NORM_EPSILON = 1e-5
-"""Added to the variance inside `norm`."""
+"""Added to the variance inside `norm` and `batch_norm`."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +134,12 @@ _ROWS = (
     Op("div", 16, Kind.COMBINE, 2, 2, "a / b", Saves.INPUTS, lambda m, a: a[0] / a[1]),
     Op("vector", 17, Kind.LINEAR, 0, 0, "b", Saves.NOTHING, None,
        attributes=frozenset({"width"})),
+    Op("batch_norm", 18, Kind.SUPERNET, 1, 1, "(a − mean a) / sd a, over a batch", Saves.INPUTS,
+       lambda m, a: m.batch_norm(a[0])),
 )  # fmt: skip
+
+NORMS = ("norm", "batch_norm")
+"""The norms: over the features of each row, and over the rows of a batch for each feature."""
 
 OPS: dict[str, Op] = {op.name: op for op in _ROWS}
 """Every operation, by name."""

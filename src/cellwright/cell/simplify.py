@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _ZEROS = {"hidden": "0 hidden", "input": "0 input"}
 """Stand for the constant zero of each width while names are resolved; no node is called so."""
 
-_KEEPS_ZERO = frozenset({"tanh", "relu", "leaky_relu", "identity", "norm"})
+_KEEPS_ZERO = frozenset({"tanh", "relu", "leaky_relu", "identity", "norm", "batch_norm"})
 """Activations with f(0) = 0."""
 
 

@@ -71,6 +71,17 @@ def run(
     random_seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Decides which random cells are drawn.")
     ] = 0,
+    search: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SEARCH",
+            help="The cells that a one-shot search had come to, by its folder or name: what they "
+            "were worth as it went on.",
+        ),
+    ] = None,
+    every: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Of the search, one cell in so many epochs.")
+    ] = 10,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
     ] = Path("comparison"),
@@ -138,7 +149,7 @@ def run(
     from cellwright.trials.retries import Retries
 
     contenders = _contenders(names or [], random or [], random_seed)
-    if not contenders:
+    if not contenders and search is None:
         raise typer.BadParameter(
             "a CELL is missing, or --random SPACE; as in: cellwright compare lstm gru"
         )
@@ -150,6 +161,8 @@ def run(
             recipe=recipe,
             settings=settings,
             seeds=seeds,
+            search=search,
+            every=every,
             out=out,
             executor=executor,
             address=address,

@@ -13,19 +13,22 @@ LINEAR = OPS["linear"].code
 OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
     "copy": OPS["identity"].code,
     "mix_activations": 20,
-    "d_mix_activations": 48,
+    "d_mix_activations": 56,
     **{
         name: 32 + i
         for i, name in enumerate(
             ("d_copy", "d_negate", "d_scale", "d_mul", "d_blend_gate", "d_blend_rest", "d_tanh",
              "d_sigmoid", "d_relu", "d_leaky_relu", "d_mix", "d_theta", "d_norm", "d_exp",
-             "d_max", "d_divisor")
+             "d_max", "d_divisor", "d_batch_norm")
         )
     },
     "write_output": 64,
     "read_output_gradient": 65,
 }  # fmt: skip
 """The core's operation numbers, as in native/program.hpp."""
+
+ACROSS_ROWS = frozenset({"batch_norm", "d_batch_norm"})
+"""What reads all rows of a batch: each has a phase of its own, around which threads wait."""
 
 
 class Place(NamedTuple):
@@ -70,6 +73,7 @@ class Assembler:
     steps: list[_Step] = field(default_factory=list)
     _phase: int = 0
     _is_linear: bool | None = None
+    _is_across: bool = False
     _written: set[int] = field(default_factory=set)
     _fixed: dict[tuple[Place, int], int] = field(default_factory=dict)
 
@@ -93,9 +97,10 @@ class Assembler:
         self, op: str, out: int, inputs: list[int], *, add: bool = False, arg: int = 0
     ) -> None:
         """Append an elementwise step."""
-        if self._is_linear:
+        across = op in ACROSS_ROWS
+        if self._is_linear or across or self._is_across:
             self._next_phase()
-        self._is_linear = False
+        self._is_linear, self._is_across = False, across
         self.steps.append(_Step(OPCODES[op], out, inputs, add, arg, self._phase))
 
     def linear(
@@ -105,7 +110,7 @@ class Assembler:
         reads_fresh = any(value in self._written for value, _ in terms)
         if self._is_linear is False or reads_fresh:
             self._next_phase()
-        self._is_linear = True
+        self._is_linear, self._is_across = True, False
         self._written.add(out)
         flat = [number for term in terms for number in term]
         self.steps.append(_Step(LINEAR, out, flat, add, group, self._phase))

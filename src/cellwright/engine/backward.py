@@ -236,8 +236,8 @@ class _Backward:
             case "mix_activations":  # weights' gradients and its input's in one go
                 value = self._value(inputs[0])
                 self._contribute(inputs[0], "d_mix_activations", [g, value], arg=item.arg)
-            case "norm":
-                self._contribute(inputs[0], "d_norm", [g, self._value(inputs[0])])
+            case "norm" | "batch_norm":
+                self._contribute(inputs[0], f"d_{item.op}", [g, self._value(inputs[0])])
             case "zero":
                 pass
             case op:

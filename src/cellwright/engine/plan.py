@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from cellwright.cell.ops import OPS, Saves
+from cellwright.cell.ops import NORMS, OPS, Saves
 from cellwright.engine.assembler import CONSTANT, STORED, Assembled, Assembler, Place
 from cellwright.engine.backward import Layout, backward_steps
 from cellwright.engine.graph import HIDDEN, INPUT, Accumulator, Elementwise, Graph, Source
@@ -134,7 +134,7 @@ class _Planner:
     def _is_normed(self, number: int) -> bool:
         """Whether a norm reads it: its gradient needs the value, often a whole node's sum."""
         readers = (self.graph.items[r] for r in self.readers[number])
-        return any(isinstance(item, Elementwise) and item.op == "norm" for item in readers)
+        return any(isinstance(item, Elementwise) and item.op in NORMS for item in readers)
 
     def _source_place(self, item: Source) -> Place:
         if item.kind == "state":

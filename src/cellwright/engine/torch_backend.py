@@ -64,6 +64,7 @@ class _Step:
         self.call = call
         self.states = states
         self.now = step + call.cell.input_history
+        self.step = step
         self.rows = rows
         self.known: dict[str, Tensor] = {}
 
@@ -93,9 +94,20 @@ class _Step:
             )
         if node.op == "zero":
             return self.call.initial[0].new_zeros(self.rows, self._width(node.name))
+        if node.op == "batch_norm":
+            return standardised(inputs[0], *self._over_rows(inputs[0]))
         assert node.spec.meaning is not None
         result: Tensor = node.spec.meaning(_TORCH, inputs)
         return result
+
+    def _over_rows(self, a: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and variance of each feature over the rows that are at work."""
+        if not isinstance(self.call.active, Tensor):
+            return moments_of(a)
+        at_work = self.call.active[self.step].to(a).unsqueeze(1)
+        share = at_work / at_work.sum().clamp(min=1)
+        mean = (a * share).sum(0)
+        return mean, ((a - mean).square() * share).sum(0)
 
     def _linear(self, node: Node) -> Tensor:
         total = self.call.biases[node.name] if node.bias else None
@@ -120,6 +132,17 @@ class _Step:
         return self.call.x.shape[2] if is_input else self.call.hidden_size
 
 
+def moments_of(a: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and variance of each feature over the rows."""
+    mean = a.mean(0)
+    return mean, (a - mean).square().mean(0)
+
+
+def standardised(a: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
+    """`a` less the mean, over the standard deviation."""
+    return (a - mean) * torch.rsqrt(variance + NORM_EPSILON)
+
+
 class _TorchArithmetic:
     """The functions that the table of operations asks for, on tensors."""
 
@@ -140,6 +163,10 @@ class _TorchArithmetic:
     @staticmethod
     def norm(a: Tensor) -> Tensor:
         return F.layer_norm(a, a.shape[-1:], eps=NORM_EPSILON)
+
+    @staticmethod
+    def batch_norm(a: Tensor) -> Tensor:
+        return standardised(a, *moments_of(a))
 
 
 _TORCH = _TorchArithmetic()

@@ -59,6 +59,7 @@ class LanguageModel(CellModel[TextBatch]):
         dropout_output: locked, on the last layer's output.
         ar: weight of the activation regularisation in the loss.
         tar: weight of the temporal activation regularisation in the loss.
+        embedding_range: the embeddings start uniform in ± this.
     """
 
     def __init__(
@@ -71,6 +72,7 @@ class LanguageModel(CellModel[TextBatch]):
         dropout_output: float,
         ar: float,
         tar: float,
+        embedding_range: float = EMBEDDING_RANGE,
     ) -> None:
         super().__init__()
         check_sizes(vocabulary_size=vocabulary_size)
@@ -80,7 +82,7 @@ class LanguageModel(CellModel[TextBatch]):
         self.dropout_output = dropout_output
         self.ar = ar
         self.tar = tar
-        weight = torch.empty(vocabulary_size, width).uniform_(-EMBEDDING_RANGE, EMBEDDING_RANGE)
+        weight = torch.empty(vocabulary_size, width).uniform_(-embedding_range, embedding_range)
         self.embedding = nn.Embedding(vocabulary_size, width, _weight=weight)
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
 

@@ -32,6 +32,7 @@ class OneLayer(LanguageModel):
             dropout_output=settings.dropout_output,
             ar=settings.ar,
             tar=settings.tar,
+            embedding_range=settings.start(settings.init_range_embedding),
         )
         self.settings = settings
         self.recurrent = Recurrent(
@@ -40,7 +41,7 @@ class OneLayer(LanguageModel):
             settings.hidden,
             input_dropout=settings.dropout_x,
             hidden_dropout=settings.dropout_hidden,
-            init_range=settings.init_range,
+            init_range=settings.start(settings.init_range),
             backend=backend,
             bank=bank,
         )

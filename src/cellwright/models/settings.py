@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import math
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationInfo
+from pydantic_core import PydanticCustomError
 
-from cellwright.base.bounds import Count, NotNegative, Positive, up_to
+from cellwright.base.bounds import KEPT, MOST, Count, NotNegative, up_to
 
 Rate = Annotated[float, Field(ge=0, lt=1)]
 """The probability that something is dropped."""
 
 Strength = NotNegative
 """The weight of a penalty in the loss."""
+
+
+BY_WIDTH: Literal["width"] = "width"
+
+
+def _start(value: Any, info: ValidationInfo) -> float | str:
+    """One message for both: of a union pydantic would say what is wrong with each member."""
+    if value == BY_WIDTH:
+        return BY_WIDTH
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and value > 0 and (info.context == KEPT or value <= MOST):
+        return float(value)
+    raise PydanticCustomError("start", "Input should be above 0 and at most 1,000,000, or 'width'")
+
+
+Start = Annotated[float | Literal["width"], PlainValidator(_start)]
+"""How far from 0 weights start at most; "width" for 1/sqrt(hidden), which fits any width."""
 
 
 class OneLayerSettings(BaseModel):
@@ -54,7 +73,14 @@ class OneLayerSettings(BaseModel):
         description="temporal activation regularisation: penalty on the squared change of the "
         "output from step to step",
     )
-    init_range: Positive = Field(0.04, description="the cell's weights start uniform in ± this")
+    init_range: Start = Field(0.04, description="the cell's weights start uniform in ± this")
+    init_range_embedding: Start = Field(
+        0.1, description="the embeddings, which the decoder shares, start uniform in ± this"
+    )
+
+    def start(self, of: float | Literal["width"]) -> float:
+        """One of the two ranges as a number."""
+        return 1 / math.sqrt(self.hidden) if of == BY_WIDTH else of
 
 
 class AwdSettings(BaseModel):

@@ -23,7 +23,7 @@ import contextlib
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, get_args, overload
 
 from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, ValidationError, create_model
 from typing_extensions import Self
@@ -136,7 +136,10 @@ class _Draft:
 
     def recipe(self, kind: type[AnyRecipe], name: str, whole: str) -> AnyRecipe:
         """The recipe, or an error that says all that is wrong."""
-        tables = {key: _with_nones(value) for key, value in self.values.items()}
+        tables = {
+            key: None if value == NONE and _may_be_none(kind, key) else _with_nones(value)
+            for key, value in self.values.items()
+        }
         kind = self._for_its_task(kind, tables, whole)
         for key, field in kind.model_fields.items():
             if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -158,6 +161,11 @@ class _Draft:
             return for_task(kind, task_kind(name))
         except TaskError as error:
             raise RecipeError(f"{where}: task.kind: {error}") from None
+
+
+def _may_be_none(kind: type[BaseModel], key: str) -> bool:
+    field = kind.model_fields.get(key)
+    return field is not None and type(None) in get_args(field.annotation)
 
 
 def _with_nones(value: Any) -> Any:

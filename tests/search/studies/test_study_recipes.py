@@ -38,6 +38,13 @@ def test_a_mistake_is_named_with_the_nearest_right_one(setting):
     assert "\n" not in str(caught.value)
 
 
+def test_what_may_be_none_is_so_said():
+    assert load_study_recipe("auto").final is not None
+    recipe = load_study_recipe("auto", ["final=none", "window=none", "budget.minutes=none"])
+    assert (recipe.final, recipe.window, recipe.budget.minutes) == (None, None, None)
+    assert load_study_recipe("auto", ["description=none"]).description == "none"
+
+
 def test_every_method_has_a_recipe_for_a_laptop_and_one_as_in_its_paper():
     recipes = {name: load_study_recipe(name) for name in study_recipe_names()}
     laptop = {r.method.kind for name, r in recipes.items() if name.endswith("-laptop")}

@@ -26,7 +26,19 @@ from cellwright.cell.names import MAX_HISTORY
 GROUPS = ("intra", "inter")
 """What is searched apart (ESS section 3.1): inside the cell, and between cells."""
 
+NORM_OPS: Mapping[str, str | None] = {"batch": "batch_norm", "row": "norm", "none": None}
+"""Norms and their operations. `"batch"` brings each feature to mean 0 and variance 1 over the rows
+of a batch at each step, as DARTS' code does in search; `"row"` does that to each row by itself."""
+
 Listing = DartsListing | EssListing
+
+
+def norm_word(norm: str | bool) -> str:
+    """One of `NORM_OPS`; earlier versions said `True` for `"row"` and `False` for `"none"`."""
+    word = {True: "row", False: "none"}[norm] if isinstance(norm, bool) else norm
+    if word not in NORM_OPS:
+        raise CellError(f"norm is 'batch', 'row' or 'none', not {norm!r}")
+    return word
 
 
 class SupernetEdge(NamedTuple):
@@ -89,7 +101,7 @@ def darts_supernet(
     operations: Sequence[str] = OPERATIONS,
     *,
     edges: str = "highway",
-    norm: bool = True,
+    norm: str | bool = "batch",
 ) -> Supernet:
     """All edges of a DARTS or I-DARTS cell (I-DARTS, Eq. 2).
 
@@ -97,8 +109,7 @@ def darts_supernet(
         nodes: how many nodes follow node 0.
         operations: what each edge may do.
         edges: `"highway"` as DARTS' own code has them, or `"plain"` as the papers write them.
-        norm: whether each node's sum is normalised, as DARTS' code does in search. The
-            single softmax of I-DARTS keeps sums in range and needs none.
+        norm: how the value of each node is normalised, see `NORM_OPS`.
     """
     make = _Maker(operations, edges, norm)
     make.intra(nodes, "x", "h0")
@@ -111,7 +122,7 @@ def ess_supernet(
     operations: Sequence[str] = OPERATIONS,
     *,
     edges: str = "plain",
-    norm: bool = False,
+    norm: str | bool = "none",
     alpha: bool = False,
 ) -> Supernet:
     """All edges of an ESS cell: `nodes` inside, and gates over the last `m` steps.
@@ -124,7 +135,7 @@ def ess_supernet(
         m: how many input vectors each gate has, one node for each (Eqs. 8 and 9).
         operations: what each edge may do; `none` is the paper's drop.
         edges: `"plain"` as the paper writes them (Eq. 4), or `"highway"` as in DARTS' code.
-        norm: whether each intra-cell node's sum is normalised.
+        norm: how the value of each node inside the cell is normalised, see `NORM_OPS`.
         alpha: whether both sides of F(α; β) are searched (Eq. 6): Σ_k θ_k·o_k(h(t−1)·W)
             and Σ_k θ_k·o_k(x(t)·W) then stand in place of h(t−1) and x(t). A dropped α would
             cut the cell off from its state or its input, so there is no drop among these.
@@ -140,7 +151,7 @@ def ess_supernet(
 
 
 class _Maker:
-    def __init__(self, operations: Sequence[str], edge_kind: str, norm: bool) -> None:
+    def __init__(self, operations: Sequence[str], edge_kind: str, norm: str | bool) -> None:
         self.operations = tuple(operations)
         for op in self.operations:
             check_word(op, OPERATIONS, "a supernet's operations")
@@ -151,7 +162,7 @@ class _Maker:
         if edge_kind not in EDGES:
             raise CellError(f"edges are 'highway' or 'plain', not {edge_kind!r}")
         self.edge_kind = edge_kind
-        self.norm = norm
+        self.norm = norm_word(norm)
         self.build = Builder()
         self.edges: dict[str, tuple[SupernetEdge, ...]] = {}
         self.candidates: dict[int, list[str]] = {}
@@ -212,7 +223,8 @@ class _Maker:
         self.end = self.build.mean("mean", values[1:])
 
     def _normed(self, value: str) -> str:
-        return self.build.add(f"{value}_norm", "norm", value) if self.norm else value
+        op = NORM_OPS[self.norm]
+        return value if op is None else self.build.add(f"{value}_norm", op, value)
 
     def _highway(self, number: int, values: list[str]) -> str:
         """Σ_j Σ_k θ_jk·(s_j + c_j·(o_k(z_j) − s_j)), with the matrices of the target.

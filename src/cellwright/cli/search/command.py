@@ -29,6 +29,11 @@ EXAMPLES = examples(
     ),
     ("what it found", "cellwright cells show searches/first/found.json"),
     (
+        "the best cell for a text in the time that you have; here a very short one",
+        "cellwright search auto --minutes 0.1 --set method.epochs=2 --set child.model.hidden=8 "
+        "--set text.train=4000 --set final.seeds=1 --executor in-process",
+    ),
+    (
         "inside the cell alone, with two seeds, of which the better is chosen by training",
         "cellwright search ess-laptop --search intra --seeds 2 --set search.nodes=2 "
         "--set search.rounds=1 --set model.hidden=16 --set selection_cells=1 "
@@ -151,10 +156,12 @@ def run(
 ) -> None:
     """Search for a cell.
 
-    A recipe says where and how. One-shot searches train one network for all
-    cells of a space and read the cell off it; they are kept in a folder with
-    the cell, its picture and how it settled. Studies train cell by cell,
-    on as many workers as you like, and are kept in a store.
+    'cellwright search auto --data TEXT --minutes 30' is for those who want a
+    good cell, by whatever method. Other recipes have those of the papers.
+    One-shot searches train one network for all cells of a space and read the
+    cell off it; they are kept in a folder with the cell, its picture and how
+    it settled. Studies train cell by cell, on as many workers as you like,
+    and are kept in a store; auto is one.
 
     Ctrl-C loses nothing. A one-shot search goes on with --resume, a study with
     the same command again; both come to the same cell as if nothing had been,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -134,7 +135,7 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         """One step of the variables of the phase's group; the loss that it lowers.
 
         `train` and `rate` are those of the weights' step that follows, which a search of second
-        order looks ahead to.
+        order looks ahead to: in DARTS' code without the penalty on activations.
         """
         place = self._position % len(self._second)
         if place == 0:  # the data from its beginning
@@ -144,7 +145,8 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         variables = list(self.variables.group(group).parameters())
         if self.settings.second_order:
             ahead = Step(rate, self.settings.weight_decay, self.settings.clip)
-            gradients = second_order(train, valid, weights, variables, ahead)
+            plain = replace(train, penalty=False)
+            gradients = second_order(plain, valid, weights, variables, ahead)
         else:
             gradients = first_order(valid, weights, variables)
         if self._is_healthy(valid.loss, gradients):

@@ -11,7 +11,12 @@ from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
 from cellwright.base.errors import shown
 from cellwright.cell.listings import DartsListing
 from cellwright.cell.listings.darts import OPERATIONS
-from cellwright.cell.listings.supernets import Supernet, darts_supernet, ess_supernet
+from cellwright.cell.listings.supernets import (
+    Supernet,
+    darts_supernet,
+    ess_supernet,
+    norm_word,
+)
 from cellwright.models.settings import Rate
 from cellwright.training.settings import TrainingSettings
 
@@ -23,15 +28,24 @@ def as_tuple(value: Any) -> Any:
     return tuple(value)
 
 
+def as_norm(value: Any) -> Any:
+    """What earlier versions said as true and false; recipes have `None` for "none"."""
+    if value is None:
+        return "none"
+    return norm_word(value) if isinstance(value, bool) else value
+
+
+Norm = Annotated[Literal["batch", "row", "none"], BeforeValidator(as_norm)]
+
 KINDS: Mapping[str, Mapping[str, Any]] = {
     # DARTS: 50 epochs; I-DARTS: 40 (section 3.1). One epoch is one round of the one group.
-    "darts": {"edges": "highway", "norm": True, "epochs": 50},
-    "i-darts": {"edges": "highway", "norm": False, "softmax": "node", "epochs": 40},
+    "darts": {"edges": "highway", "norm": "batch", "epochs": 50},
+    "i-darts": {"edges": "highway", "norm": "batch", "softmax": "node", "epochs": 40},
     # ESS: 50 rounds (section 5.1) of intra-cell and inter-cell learning (Figure 4).
     "ess": {
         "scope": "joint",
         "edges": "plain",
-        "norm": False,
+        "norm": "batch",
         "drop_unlinks": True,
         "rounds": 50,
         "epochs": 1000,
@@ -64,7 +78,11 @@ class DifferentiableSettings(TrainingSettings):
     edges: Literal["highway", "plain"] = Field(
         "highway", description="edges as DARTS' code has them, or as the papers write them"
     )
-    norm: bool = Field(True, description="each node's sum is normalised while searching")
+    norm: Norm = Field(
+        "batch",
+        description="how the value of each node is normalised while searching: each feature over "
+        "the batch (DARTS' code), each row by itself, or not",
+    )
     alpha: bool = Field(False, description="both sides of the gates are searched (ess)")
     intra: str = Field(
         "relu0 relu1 tanh2 relu3 relu4 identity1 relu5 relu1",

@@ -11,6 +11,7 @@ from typing import Any
 from torch import Tensor
 
 from cellwright.cell import Cell, Node
+from cellwright.cell.listings.supernets import NORM_OPS, norm_word
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import CellModel
 from cellwright.search.sharing.listings import Listing, covering, lowered
@@ -19,16 +20,17 @@ from cellwright.spaces.enas import Enas
 from cellwright.tasks.task import Task
 
 
-def child_cell(listing: Listing, *, norm: bool) -> Cell:
-    """The cell as it is searched: its weights named, with `norm` its new state normalised.
+def child_cell(listing: Listing, *, norm: str | bool) -> Cell:
+    """The cell as it is searched: its weights named, its new state normalised (see `NORM_OPS`).
 
     Weights that other cells have learned can make a state that grows without end; ENAS' code has
     batch norms against that. A norm of each row is the same for every batch.
     """
     cell = lowered(listing, keys=True)
-    if not norm:
+    op = NORM_OPS[norm_word(norm)]
+    if op is None:
         return cell
-    return Cell([*cell.nodes, Node("normed", "norm", cell.states)], ["normed"])
+    return Cell([*cell.nodes, Node("normed", op, cell.states)], ["normed"])
 
 
 class Children:
@@ -39,7 +41,7 @@ class Children:
         settings: of the model.
         space: the cells.
         backend: of the engine.
-        norm: whether the children's states are normalised.
+        norm: how the children's states are normalised.
     """
 
     def __init__(
@@ -49,7 +51,7 @@ class Children:
         space: Enas | Darts,
         backend: str,
         *,
-        norm: bool,
+        norm: str | bool,
     ) -> None:
         self._bank, self._norm = WeightBank(), norm
         listings = covering(space)

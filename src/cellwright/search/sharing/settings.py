@@ -14,7 +14,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
 from cellwright.cell.listings.enas import OPERATIONS
 from cellwright.models.settings import Rate
-from cellwright.search.gradient.settings import as_tuple
+from cellwright.search.gradient.settings import Norm, as_tuple
 from cellwright.spaces.darts import Darts
 from cellwright.spaces.enas import Enas
 from cellwright.training.settings import TrainingSettings
@@ -51,7 +51,11 @@ class SharingSettings(TrainingSettings):
     operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         OPERATIONS, min_length=1, description="what a node may do"
     )
-    norm: bool = Field(True, description="the cells' new state is normalised while searching")
+    norm: Norm = Field(
+        "row",
+        description="how the cells' new state is normalised while searching: each feature over the "
+        "batch, each row by itself, or not",
+    )
 
     # -- the controller (enas)
     controller_steps: CountFromZero = Field(

@@ -1,0 +1,268 @@
+"""Which search finds the better cell at the same cost? The table of docs/results.md.
+
+    python benchmarks/search_methods.py --work w                      # everything, some hours
+    python benchmarks/search_methods.py --work w --texts builtin --methods auto random --seeds 2
+    python benchmarks/search_methods.py --work w --report             # from what is there
+
+Every search has the same time on the same cores, and ends with one cell. All cells that were found
+on a text are then trained by one recipe from fresh seeds, beside LSTM, GRU and random cells, and
+measured on the test text. What has ended is kept in the folder: the same command again goes on.
+
+The methods beside `auto` are asynchronous successive halving over random cells, plain random search
+and aging evolution, all over the same space of all cells; the variants of `auto` leave one of its
+parts out. One-shot searches run with their recipes for laptops.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cellwright as cw
+from cellwright.base.errors import UserError
+from cellwright.base.statistics import Spread, difference
+from cellwright.compare.contenders import Contender
+from cellwright.data import load
+from cellwright.search.studies.recipes import load_study_recipe
+
+TEXTS = ("builtin", "ptb", "wikitext-2")
+MOST = {"train": 100_000, "valid": 20_000, "test": 20_000}
+"""How many words of each part of a text are used, from its beginning."""
+
+WIDTH, EPOCHS, ETA = 64, 9, 3
+
+STUDIES = {
+    "auto": (),
+    "halving": ("method.kind=asynchronous-hyperband",),
+    "random": ("method.kind=random",),
+    "evolution": ("method.kind=aging-evolution", "method.population=10", "method.sample=5"),
+    "auto-without-known": ("method.initial=[]",),
+    "auto-without-changes": ("method.changes=0.0",),
+    "auto-without-predictor": ("method.candidates=1",),
+}
+"""Settings of each study beside those of the recipe `auto`."""
+
+ONE_SHOT = {
+    "darts": "darts-ptb-laptop",
+    "i-darts": "i-darts-ptb-laptop",
+    "ess": "ess-ptb-laptop",
+    "enas": "enas-ptb-laptop",
+    "random-sharing": "random-sharing-ptb-laptop",
+}
+
+RANDOM = ("any:3", "ess:3,nodes=8,m=3,edges=highway", "i-darts:3,nodes=8,edges=highway", "enas:3")
+"""Live random cells beside the found ones."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search ended with."""
+
+    text: str
+    method: str
+    seed: int
+    cell: cw.Cell
+    seconds: float
+    epochs: int | None
+    trials: int | None
+
+
+def corpus(work: Path, name: str) -> Path:
+    """The beginning of a text as a folder of its own."""
+    folder = work / "texts" / name
+    if not (folder / "test.txt").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        whole = load(name)
+        words = whole.vocabulary.tokens
+        for part, most in MOST.items():
+            ids = getattr(whole, part)[:most].tolist()
+            text = " ".join("\n" if words[i] == "<eos>" else words[i] for i in ids)
+            (folder / f"{part}.txt").write_text(text + "\n", encoding="utf-8")
+    return folder
+
+
+def studied(work: Path, text: str, method: str, seed: int, given: argparse.Namespace) -> Found:
+    """Run a study, or go on with it."""
+    settings = [f"task.data={corpus(work, text)}", "text.train=none", f"child.model.hidden={WIDTH}"]
+    settings += [f"method.epochs={EPOCHS}", "final=none", f"budget.minutes={given.minutes}"]
+    own = STUDIES[method]
+    kind = next((s for s in own if s.startswith("method.kind")), "")
+    if not kind or kind.endswith("hyperband"):
+        settings.append(f"method.eta={ETA}")
+    recipe = load_study_recipe("auto", [*own, *settings])
+    found = cw.search(
+        recipe,
+        seed=seed,
+        name=f"{text}-{method}-{seed}",
+        store=str(work / "studies.db"),
+        out=work / "studies",
+        workers=given.workers,
+        progress=False,
+    )
+    if found.cell is None:
+        raise UserError(f"{text}, {method}, seed {seed}: no cell: {found.status}")
+    ledger = found.ledger
+    return Found(text, method, seed, found.cell, ledger.wall, ledger.epochs, ledger.trials)
+
+
+def one_shot(work: Path, text: str, method: str, seed: int, given: argparse.Namespace) -> Found:
+    """Run a one-shot search, or go on with it."""
+    path = work / "searches" / f"{text}-{method}-{seed}"
+    common: dict[str, Any] = {"out": work / "searches", "progress": False}
+    if path.exists():
+        found = cw.search(resume=path, **common)
+    else:
+        found = cw.search(
+            ONE_SHOT[method], str(corpus(work, text)), seed=seed, name=path.name, **common
+        )
+    return Found(text, method, seed, found.cell, found.cost.seconds, None, None)
+
+
+def all_found(work: Path, given: argparse.Namespace) -> Iterator[Found]:
+    """Every search that is asked for, one after the other; those that have ended from the file."""
+    log = work / "found.jsonl"
+    known = {}
+    if log.exists():
+        for line in log.read_text().splitlines():
+            values = json.loads(line)
+            values["cell"] = cw.Cell.from_json(json.dumps(values["cell"]))
+            one = Found(**values)
+            known[one.text, one.method, one.seed] = one
+    for text in given.texts:
+        for method in given.methods:
+            for seed in range(given.seeds):
+                if (text, method, seed) in known:
+                    yield known[text, method, seed]
+                elif not given.report:
+                    begun = time.monotonic()
+                    run = studied if method in STUDIES else one_shot
+                    one = run(work, text, method, seed, given)
+                    cell = json.loads(one.cell.to_json())
+                    with log.open("a") as file:
+                        file.write(json.dumps({**one.__dict__, "cell": cell}) + "\n")
+                    took = time.monotonic() - begun
+                    print(f"{text} {method} {seed}: {one.cell.id}, {took:.0f} s", flush=True)
+                    yield one
+
+
+def measured(work: Path, text: str, found: Sequence[Found], given: argparse.Namespace) -> Any:
+    """All cells that were found on a text, trained anew beside known and random ones."""
+    cells = {one.cell.id: one.cell for one in found}
+    known = [cw.zoo[name] for name in ("lstm", "gru", "darts-v1", "mogrifier-lstm")]
+    both = [Contender(cell.name, cell, "zoo") for cell in known]
+    there = {cell.id for cell in known}
+    both += [Contender(f"found-{id}", cell) for id, cell in cells.items() if id not in there]
+    return cw.compare(
+        both,
+        str(corpus(work, text)),
+        recipe="laptop",
+        settings={"model.hidden": WIDTH},
+        epochs=EPOCHS,
+        seeds=given.training_seeds,
+        random=given.random,
+        out=work / f"comparison-{text}",
+        workers=given.workers,
+        progress=False,
+    )
+
+
+def rows(text: str, found: Sequence[Found], comparison: Any) -> Iterator[dict[str, Any]]:
+    """One for each method: the mean over searches of the mean test value of the cell found."""
+    tests = {one.contender.cell.id: one.test for one in comparison.standings}
+    base = {name: tests[cw.zoo[name].id] for name in ("lstm", "gru")}
+    for method in dict.fromkeys(one.method for one in found):
+        own = [one for one in found if one.method == method]
+        means = [tests[one.cell.id].mean if tests[one.cell.id] else math.inf for one in own]
+        spread = Spread.of(means)
+        row = {
+            "text": text,
+            "method": method,
+            "searches": len(own),
+            "test": None if spread is None else spread.mean,
+            "deviation": None if spread is None else spread.deviation,
+            "each": means,
+            "minutes": statistics.fmean(one.seconds for one in own) / 60,
+            "trials": [one.trials for one in own],
+            "epochs": [one.epochs for one in own],
+        }
+        for name, other in base.items():
+            if spread is not None and other is not None:
+                found_out = difference(spread, other)
+                row[f"against_{name}"] = [found_out.value, found_out.margin, found_out.finding]
+        yield row
+    for one in comparison.standings:
+        if one.contender.label in ("lstm", "gru", "darts-v1", "mogrifier-lstm") or (
+            one.contender.label.startswith("random")
+        ):
+            test = one.test
+            yield {
+                "text": text,
+                "method": one.contender.label,
+                "test": None if test is None else test.mean,
+                "deviation": None if test is None else test.deviation,
+            }
+
+
+def table(all_rows: Sequence[dict[str, Any]]) -> str:
+    """The rows in Markdown."""
+    lines = [
+        "| text | method | searches | test perplexity | against LSTM | against GRU | trials |",
+        "|---|---|---:|---:|---:|---:|---:|",
+    ]
+    for row in all_rows:
+        value = "–" if row["test"] is None else f"{row['test']:.1f}"
+        if row.get("deviation") is not None:
+            value += f" ± {row['deviation']:.1f}"
+        against = []
+        for name in ("lstm", "gru"):
+            figures = row.get(f"against_{name}")
+            if figures is None:
+                against.append("")
+            else:
+                margin = "" if figures[1] is None else f" ± {figures[1]:.1f}"
+                against.append(f"{figures[0]:+.1f}{margin}")
+        trials = [many for many in row.get("trials", []) if many is not None]
+        shown = f"{statistics.fmean(trials):.0f}" if trials else ""
+        cells = (row["text"], row["method"], str(row.get("searches", "")), value, *against, shown)
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--work", type=Path, required=True, help="where everything is kept")
+    parser.add_argument("--texts", nargs="+", default=list(TEXTS), choices=TEXTS)
+    every = [*STUDIES, *ONE_SHOT]
+    parser.add_argument(
+        "--methods", nargs="+", default=["auto", "halving", "random"], choices=every
+    )
+    parser.add_argument("--seeds", type=int, default=5, help="searches of each method")
+    parser.add_argument("--minutes", type=float, default=3.0, help="of each study")
+    parser.add_argument("--training-seeds", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--random", nargs="*", default=list(RANDOM))
+    parser.add_argument("--report", action="store_true", help="search for nothing new")
+    given = parser.parse_args()
+    given.work.mkdir(parents=True, exist_ok=True)
+    found = list(all_found(given.work, given))
+    made: list[dict[str, Any]] = []
+    for text in given.texts:
+        own = [one for one in found if one.text == text]
+        if own:
+            made += rows(text, own, measured(given.work, text, own, given))
+    (given.work / "table.json").write_text(json.dumps(made, indent=1))
+    (given.work / "table.md").write_text(table(made) + "\n")
+    print(table(made))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

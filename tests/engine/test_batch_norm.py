@@ -1,0 +1,67 @@
+"""The norm over a batch: torch's own, with the statistics of the batch."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch import nn
+
+from cellwright.cell import Cell, Node
+from cellwright.cell.listings.supernets import darts_supernet
+from cellwright.engine import Recurrent
+
+NORMED = Cell(
+    [Node("s", "linear", ("x",)), Node("n", "batch_norm", ("s",)), Node("h", "tanh", ("n",))], ["h"]
+)
+BACKENDS = ("torch", "native")
+
+
+def module(backend: str) -> Recurrent:
+    torch.manual_seed(0)
+    return Recurrent(NORMED, 5, 5, backend=backend, init_range=0.5)
+
+
+@pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_it_is_torchs_batch_norm_at_each_step(backend: str, training: bool) -> None:
+    rnn = module(backend).train(training)
+    theirs = nn.BatchNorm1d(5, affine=False, track_running_stats=False)
+    x = torch.randn(3, 7, 5)
+    before = nn.functional.linear(x, *rnn.layer0.s.parameters())
+    expected = torch.stack([torch.tanh(theirs(step)) for step in before])
+    torch.testing.assert_close(rnn(x)[0], expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rows_that_have_ended_do_not_count(backend: str) -> None:
+    x = torch.randn(3, 4, 5)
+    y = module(backend)(x, lengths=[3, 3, 1, 1])[0]
+    torch.testing.assert_close(y[1:, :2], module(backend)(x[1:, :2])[0])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_rows_that_are_all_alike_become_zero(backend: str) -> None:
+    rnn = module(backend)
+    y, _ = rnn(torch.randn(3, 1, 5).expand(3, 4, 5))
+    torch.testing.assert_close(y, torch.zeros_like(y), rtol=0, atol=1e-3)
+    assert not rnn(torch.randn(3, 1, 5))[0].any()
+
+
+@pytest.mark.parametrize("threads", [2, 3])
+def test_the_same_bits_with_any_number_of_threads(threads: int) -> None:
+    """Threads have rows of the batch; a norm reads all of them."""
+    supernet = darts_supernet(2, norm="batch")
+    theta = {name: torch.full((len(e),), 1 / len(e)) for name, e in supernet.edges.items()}
+    found = []
+    before = torch.get_num_threads()
+    for count in (1, threads):
+        torch.manual_seed(0)
+        rnn = Recurrent(supernet.cell, 64, 64, backend="native")
+        torch.set_num_threads(count)
+        try:
+            y, _ = rnn(torch.randn(8, 40, 64), theta=theta)
+            y.square().sum().backward()
+        finally:
+            torch.set_num_threads(before)
+        found.append([y.detach(), *(p.grad for p in rnn.parameters())])
+    assert all(torch.equal(one, other) for one, other in zip(*found, strict=True))
