@@ -49,7 +49,7 @@ class Sizes:
     The trainings' rate falls earlier than in the recipe, since they are shorter.
     """
 
-    search: Sequence[str] = ()
+    search: Sequence[str] = ("selection_cells=1",)  # the cell as the search derives it
     training: Sequence[str] = (
         "training.epochs=3",
         "training.decay_after=2",

@@ -58,6 +58,7 @@ epochs = 1
 SEARCH = """
 extends = "ess-laptop"
 training = "training.toml"
+selection_cells = 1
 [task]
 data = "text"
 bptt = 9

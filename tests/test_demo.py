@@ -78,7 +78,7 @@ def test_from_search_to_report(demo: ModuleType, tmp_path: Path, capsys):
     sizes = demo.Sizes(
         search=[
             "search.rounds=1", "search.nodes=2", "search.m=1",
-            small[0], f"search.{small[1]}",
+            small[0], f"search.{small[1]}", "selection_cells=1",
         ],
         training=["training.epochs=1", "training.evaluation_batch=64", small[0],
                   f"training.{small[1]}"],

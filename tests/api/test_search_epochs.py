@@ -16,7 +16,7 @@ from runs.support import write_corpus
 SMALL = {"model.hidden": 6, "training.batch": 4, "training.evaluation_batch": 4, "task.bptt": 8}
 SEARCH = {
     "model.hidden": 6, "search.nodes": 2, "search.rounds": 3, "search.batch": 4,
-    "search.evaluation_batch": 4, "task.bptt": 8,
+    "search.evaluation_batch": 4, "task.bptt": 8, "selection_cells": 1,
 }  # fmt: skip
 
 

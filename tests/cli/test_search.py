@@ -21,6 +21,7 @@ SHORT = [
         "search.evaluation_batch=4",
         "task.bptt=9",
         "model.hidden=5",
+        "selection_cells=1",
     )
     for word in ("--set", setting)
 ]
@@ -76,6 +77,18 @@ def test_several_seeds_and_the_choice(short) -> None:
     assert len(rows) == 2
     assert (rows[0][3], rows[1][3]) == ("chosen", "")
     assert float(rows[0][2]) <= float(rows[1][2])
+
+
+def test_candidates_and_the_choice(short) -> None:
+    words = ("selection_cells=3", "selection_epochs=1")
+    done = short(*(word for each in words for word in ("--set", each)), "--name", "three")
+    assert done.code == 0
+    assert "candidate 3 of seed 0, trained from scratch" in done.out
+    row = r"^ +0  (found|drawn|epoch \d) +([\d.]+) +1 +[\d.]+ s  \w{16} *(chosen)?"
+    rows = re.findall(row, done.out, re.M)
+    assert [each[2] for each in rows] == ["chosen", "", ""]
+    assert [float(each[1]) for each in rows] == sorted(float(each[1]) for each in rows)
+    assert re.search(r"^time +[\d.]+ m?s, and [\d.]+ s for the choice", done.out, re.MULTILINE)
 
 
 def test_a_search_that_diverges_has_found_nothing(short) -> None:

@@ -77,6 +77,33 @@ def test_a_whole_run(text_folder: Path, tmp_path: Path):
     assert best.state["valid"] == result.valid
 
 
+def test_paused_after_an_epoch_it_goes_on_to_the_same_end(
+    text_folder: Path, tmp_path: Path, settings, undisturbed
+):
+    run = small_run(text_folder, tmp_path / "run", *settings)
+    result = train(run.folder, run.training, metrics_steps=2, pause_after=2)
+    assert (result.status, len(result.curve)) == ("running", 2)
+    assert run.folder.state == "stopped"
+    assert run.folder.result() is None
+    again = reopen(run.folder.path)
+    train(again.folder, again.training, metrics_steps=2, pause_after=3)  # its last epoch
+    assert outcome(again.folder) == undisturbed
+
+
+def test_ctrl_c_in_the_epoch_of_a_pause_is_not_lost(text_folder: Path, tmp_path: Path):
+    run = small_run(text_folder, tmp_path / "run")
+    last = []
+
+    def watch(event: StepDone | EpochDone) -> None:
+        if isinstance(event, StepDone) and event.step == event.steps and not last:
+            last.append(event)
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(Stopped):
+        train(run.folder, run.training, watch=watch, pause_after=1)
+    assert reopen(run.folder.path).folder.state == "stopped"
+
+
 def test_the_best_weights_are_those_that_were_measured(text_folder: Path, tmp_path: Path):
     run = small_run(text_folder, tmp_path / "run", *SCHEDULES["averaged"], "training.epochs=8")
     result = train(run.folder, run.training)

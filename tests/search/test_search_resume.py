@@ -29,6 +29,8 @@ CASES: dict[str, dict[str, Any]] = {
     "ess, halves, Adam": {**JOINT, "architecture_text": "halves", "optimizer": "adam"},
     "ess, inter": {"kind": "ess", "norm": "none", "scope": "inter", "m": 1},
     "ess, phases that settle": {**JOINT, "phase_epochs": 2, "settled": 1e-3},
+    "darts, paths": {"sampling": "gdas", "norm": "row"},
+    "ess, choices, paths": {**JOINT, "fixed": "choice", "sampling": "uniform"},
     "darts, two layers": {"model": AWD},
     "ess, choices, two layers": {**JOINT, "fixed": "choice", "model": AWD},
 }

@@ -74,7 +74,10 @@ class Shown(Watcher):
 
     def retraining(self, folder: RunFolder, resumed: bool) -> AbstractContextManager[Watch]:
         how = "on" if resumed else "from scratch"
-        stdout().print(f"\nwhat seed {folder.info.seed} found, trained {how}")
+        number = folder.path.name.removeprefix(f"retrained-{folder.info.seed}").lstrip("-")
+        which = f"candidate {number} of seed" if number else "what seed"
+        found = "" if number else " found"
+        stdout().print(f"\n{which} {folder.info.seed}{found}, trained {how}")
         return self._epochs(folder, resumed)
 
     @staticmethod

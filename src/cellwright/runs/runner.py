@@ -119,6 +119,7 @@ def train(
     checkpoint_steps: int | None = None,
     metrics_steps: int = 100,
     tensorboard: bool = False,
+    pause_after: int | None = None,
 ) -> Result:
     """Train until the end, from where the folder's last checkpoint is.
 
@@ -130,6 +131,8 @@ def train(
         checkpoint_steps: the number of steps between checkpoints, instead of the time.
         metrics_steps: the number of steps between records of steps.
         tensorboard: write TensorBoard events too.
+        pause_after: the epoch after which it stops where it stands, to be gone on with; none
+            unless said.
 
     Raises:
         Stopped: Ctrl-C was pressed, or the process was asked to end; the folder has everything.
@@ -144,6 +147,7 @@ def train(
         checkpoint_seconds=checkpoint_seconds,
         checkpoint_steps=checkpoint_steps,
         metrics_steps=metrics_steps,
+        pause_after=pause_after,
         events=lambda steps: EventWriter(folder.path, steps) if tensorboard else None,
         write_result=folder.write_result,
     )
@@ -158,6 +162,7 @@ def work_in(
     checkpoint_seconds: float = 60.0,
     checkpoint_steps: int | None = None,
     metrics_steps: int = 100,
+    pause_after: int | None = None,
     events: Callable[[int], Events[SomeEvent] | None] = lambda steps: None,
 ) -> SomeResult:
     """Work until the end, from where the folder's last checkpoint is; `train` says the rest.
@@ -170,6 +175,7 @@ def work_in(
         checkpoint_seconds: the time between checkpoints.
         checkpoint_steps: the number of steps between them, instead.
         metrics_steps: the number of steps between records of steps.
+        pause_after: the epoch after which the work is left as it stands; none unless said.
         events: makes what else writes down events, from the number of steps that are done.
     """
     with contextlib.ExitStack() as stack:
@@ -198,12 +204,17 @@ def work_in(
                     watch(event)
                 if stopping is not None:
                     raise Stopped(folder.path, stopping, folder.go_on)
+                if event.ends_epoch and event.epoch == pause_after:
+                    break
         except BaseException:
             # Where even this does not fit on the disk, the run says "running", and resumes as well.
             with contextlib.suppress(FileError):
                 folder.set_status("stopped")
             raise
         result = work.result()
+        if result.status == "running":
+            folder.set_status("stopped")
+            return result
         write_result(result)
         folder.set_status("finished" if result.status == "ok" else "diverged")
         return result

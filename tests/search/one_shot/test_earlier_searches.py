@@ -24,6 +24,8 @@ SMALL = (
     "search.evaluation_batch=4",
     "task.bptt=9",
     "model.hidden=5",
+    "selection_cells=1",  # earlier versions had one
+    "selection_eta=3",
 )
 
 

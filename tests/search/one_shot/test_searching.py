@@ -35,6 +35,7 @@ SMALL = (
     "task.bptt=9",
     "model.hidden=5",
     "selection_epochs=1",
+    "selection_cells=1",
 )
 DYING = Path(__file__).with_name("dying.py")
 TIMES = ("seconds", "peak_memory", "speed")

@@ -11,15 +11,15 @@ from cellwright.api.results.shown import Cost, Shown
 from cellwright.base.amounts import duration
 from cellwright.cell import Cell
 from cellwright.cell.draw import svg
+from cellwright.search.one_shot.choosing import Candidate, choice_seconds, search_seconds
 from cellwright.search.one_shot.folder import SearchFolder
-from cellwright.search.one_shot.searching import Candidate
 from cellwright.tasks.metric import Metric
 from cellwright.training.advice import advice
 
 
 @dataclass(frozen=True, repr=False)
 class Found(Shown):
-    """What a one-shot search found, in its folder; `candidates` are those of each seed."""
+    """What a one-shot search found, in its folder; of the `candidates` the first was chosen."""
 
     folder: SearchFolder
     candidates: tuple[Candidate, ...]
@@ -58,10 +58,20 @@ class Found(Shown):
 
     @property
     def cost(self) -> Cost:
-        """Of all seeds, and of the choice among them."""
-        seconds = sum(one.seconds + one.retraining_seconds for one in self.candidates)
+        """Of all seeds, and of the choice among what they found."""
+        seconds = self.search_seconds + self.choice_seconds
         figures = self.folder.seed_folder(self.candidates[0].seed).figures()
         return Cost(seconds, figures["parameters"], figures["peak_memory"])
+
+    @property
+    def search_seconds(self) -> float:
+        """The time that the searches of all seeds took."""
+        return search_seconds(self.candidates)
+
+    @property
+    def choice_seconds(self) -> float:
+        """The time that the choice among the candidates took, by training them."""
+        return choice_seconds(self.candidates)
 
     @property
     def title(self) -> str:
@@ -71,16 +81,21 @@ class Found(Shown):
         return f"{where}: {self.status}, found {self.cell.id} in {duration(self.cost.seconds)}"
 
     def rows(self) -> list[dict[str, Any]]:
-        """One for each seed, the chosen one first; values are the metric's."""
+        """One for each candidate, the chosen one first; values are the metric's.
+
+        "seconds" are those of its training and, of what a seed found, those of the search.
+        """
         value = self.metric.value
         return [
             {
                 "seed": one.seed,
+                "candidate": one.origin,
                 "cell": one.cell_id,
                 "status": one.status,
                 "while searching": value(one.supernet),
                 "retrained": None if one.retrained is None else value(one.retrained),
-                "seconds": one.seconds + one.retraining_seconds,
+                "epochs": one.epochs,
+                "seconds": one.seconds * (one.number == 1) + one.retraining_seconds,
             }
             for one in self.candidates
         ]

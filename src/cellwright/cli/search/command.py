@@ -25,7 +25,7 @@ EXAMPLES = examples(
     (
         "a joint search inside and between cells, on the text that comes with Python",
         "cellwright search ess-laptop --set search.nodes=2 --set search.rounds=1 "
-        "--set model.hidden=16 --name first",
+        "--set model.hidden=16 --set selection_cells=1 --name first",
     ),
     ("what it found", "cellwright cells show searches/first/found.json"),
     (
@@ -34,9 +34,10 @@ EXAMPLES = examples(
         "--set text.train=4000 --set final.seeds=1 --executor in-process",
     ),
     (
-        "inside the cell alone, with two seeds, of which the better is chosen",
+        "inside the cell alone, with two seeds, of which the better is chosen by training",
         "cellwright search ess-laptop --search intra --seeds 2 --set search.nodes=2 "
-        "--set search.rounds=1 --set model.hidden=16 --set selection_epochs=1",
+        "--set search.rounds=1 --set model.hidden=16 --set selection_cells=1 "
+        "--set selection_epochs=1",
     ),
 )
 
@@ -78,7 +79,7 @@ def run(
             metavar="N",
             min=1,
             max=1000,
-            help="Search so often, from --seed on, and choose by short retraining.",
+            help="Search so often, from --seed on, and choose by short trainings.",
             rich_help_panel=_ONE_SHOT,
         ),
     ] = 1,

@@ -15,8 +15,8 @@ from cellwright.cli.tables import Column, Listing, Whole, print_facts
 
 if TYPE_CHECKING:
     from cellwright.cli.watching import Shown
+    from cellwright.search.one_shot.choosing import Candidate
     from cellwright.search.one_shot.folder import SearchFolder
-    from cellwright.search.one_shot.searching import Candidate
     from cellwright.tasks.metric import Metric
 
 
@@ -59,27 +59,27 @@ def _print_stop(line: str, go_on: str) -> None:
 
 
 def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
-    from cellwright.search.one_shot.searching import all_diverged
+    from cellwright.search.one_shot.choosing import all_diverged, choice_seconds, search_seconds
     from cellwright.training.advice import advice
 
     console, chosen, metric = stdout(), candidates[0], folder.info.metric
     if len(candidates) > 1:
+        table = _found_by_seeds if all(c.number == 1 for c in candidates) else _candidates
         console.print()
-        console.print(_candidates(candidates, metric))
+        console.print(table(candidates, metric))
     figures = folder.seed_folder(chosen.seed).figures()
     if figures["status"] == "ok":
         ended = "finished" + (", converged" if figures.get("converged") else "")
     else:
         ended = f"diverged after {count(figures['epochs'], 'epoch')}: {figures['status']}"
-    searched = sum(each.seconds for each in candidates)
-    retrained = sum(each.retraining_seconds for each in candidates)
-    extra = f", and {duration(retrained)} for the choice" if retrained else ""
+    chosen_in = choice_seconds(candidates)
+    extra = f", and {duration(chosen_in)} for the choice" if chosen_in else ""
     cell = shlex.quote(str(folder.path / "found.json"))
     facts = [
         ("status", ended),
         ("valid", f"{metric.name} {metric.shown(chosen.supernet)} with the shared weights"),
         ("parameters", f"{figures['parameters']:,} while searching"),
-        ("time", duration(searched) + extra),
+        ("time", duration(search_seconds(candidates)) + extra),
         ("memory", f"{memory(figures['peak_memory'])} at most"),
         ("cell", Whole(f"{folder.path / 'found.json'} ({chosen.cell_id})")),
         ("picture", Whole(folder.path / "found.svg")),
@@ -99,12 +99,12 @@ def _print_found(folder: SearchFolder, candidates: list[Candidate]) -> None:
     console.print()
     print_facts(facts)
     if all_diverged(candidates):
-        who = "the search" if len(candidates) == 1 else "every seed"
+        who = "the search" if len(folder.info.seeds) == 1 else "every seed"
         note = f"{who} diverged: the cell is where it stood, not one that it found"
         say(note, "yellow", stderr())
 
 
-def _candidates(candidates: list[Candidate], metric: Metric) -> Listing:
+def _found_by_seeds(candidates: list[Candidate], metric: Metric) -> Listing:
     table = Listing(
         Column("seed", right=True),
         Column("while searching", 1, right=True),
@@ -122,5 +122,30 @@ def _candidates(candidates: list[Candidate], metric: Metric) -> Listing:
             duration(each.seconds),
             each.cell_id,
             "chosen" if each is candidates[0] else "",
+        )
+    return table
+
+
+def _candidates(candidates: list[Candidate], metric: Metric) -> Listing:
+    table = Listing(
+        Column("seed", right=True),
+        Column("candidate"),
+        Column("trained", right=True),
+        Column("epochs", right=True),
+        Column("time", 3, right=True),
+        Column("cell", 2),
+        Column(""),
+        title=f"what was chosen among, by training from scratch ({direction(metric)})",
+    )
+    for each in candidates:
+        unlike = "cannot learn" if each.dead else ""
+        table.add(
+            str(each.seed),
+            each.origin,
+            "–" if each.retrained is None else metric.shown(each.retrained),
+            str(each.epochs or "–"),
+            duration(each.retraining_seconds),
+            each.cell_id,
+            "chosen" if each is candidates[0] else unlike,
         )
     return table

@@ -37,7 +37,8 @@ class SearchEpoch:
         group: the group that learned, `"intra"` or `"inter"`.
         train: the weights' mean loss over the epoch.
         architecture: the architecture's; None if it did not learn.
-        valid: the supernet's loss on the validation data.
+        valid: the supernet's loss on the validation data; where steps run sampled cells alone, that
+            of the cell that it chooses, with its weights.
         watched: entropy and mean absolute deviation of the edge weights (`watching.watch`).
         theta: the edge weights.
         listing: the cell that they choose.
@@ -132,7 +133,7 @@ class SearchResult:
 
     @property
     def valid(self) -> float:
-        """The supernet's last loss on the validation data; infinite where no epoch has ended."""
+        """The last epoch's loss on the validation data; infinite where no epoch has ended."""
         return self.records[-1].valid if self.records else math.inf
 
     def to_json(self) -> dict[str, Any]:

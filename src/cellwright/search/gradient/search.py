@@ -19,6 +19,7 @@ from cellwright.engine import WeightBank
 from cellwright.models.cell_model import AnyBatch, Carried
 from cellwright.search.gradient.architecture import Architecture
 from cellwright.search.gradient.bilevel import Step, first_order, of_weights, second_order
+from cellwright.search.gradient.paths import choice_model, sampled
 from cellwright.search.gradient.reading import Reading
 from cellwright.search.gradient.records import SearchEpoch, SearchResult, SearchStep, lowered
 from cellwright.search.gradient.rounds import Phase, converged, next_phase
@@ -161,9 +162,12 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
 
         As in DARTS' code, the architecture's loss has no penalty on activations.
         """
-        masks = ("dropout", what, epoch, self._step)
-        carried = self._carried[what]
-        return Reading(self._stage, batch, carried, self.seed, masks, what == WEIGHTS)
+        which = (what, epoch, self._step)
+        carried, settings, stage = self._carried[what], self.settings, self._stage
+        if settings.sampling != "full":
+            uniform = settings.sampling == "uniform" and what == WEIGHTS
+            stage = sampled(stage, self._bank, settings, self.seed, *which, uniform=uniform)
+        return Reading(stage, batch, carried, self.seed, ("dropout", *which), what == WEIGHTS)
 
     def _take(self, what: str, reading: Reading) -> None:
         """Go on behind what was read."""
@@ -183,7 +187,11 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         epoch, settings, stage = len(self._records), self.settings, self._stage
         with torch.no_grad():
             theta = self.variables.theta()
-            valid = self.task.measure(stage.model, self._valid, theta=stage.theta()).loss
+            if settings.sampling == "full":
+                valid = self.task.measure(stage.model, self._valid, theta=stage.theta()).loss
+            else:  # no step has run the mixture
+                chosen = choice_model(stage, self._bank, settings)
+                valid = self.task.measure(chosen, self._valid).loss
         record = SearchEpoch(
             epoch=epoch + 1,
             round=stage.phase.round,

@@ -122,6 +122,16 @@ class DifferentiableSettings(TrainingSettings):
         "in an epoch; the search has, once all do in a round; none: never",
     )
 
+    # -- what a step runs
+    sampling: Literal["full", "gdas", "uniform"] = Field(
+        "full",
+        description="a step runs the whole supernet, or one cell of it, sampled for the step: by "
+        "the edge weights (gdas), or for the weights' steps with all edges alike (uniform)",
+    )
+    temperature: Positive = Field(
+        1.0, description="of the softmax through which sampled edges learn (gdas, uniform)"
+    )
+
     # -- how the architecture learns
     architecture_text: Literal["valid", "halves"] = Field(
         "valid",
@@ -167,6 +177,8 @@ class DifferentiableSettings(TrainingSettings):
                 f"after {self.warmup_epochs} warmup_epochs no epoch of {self.epochs} is left to "
                 "search in"
             )
+        if self.sampling != "full" and set(self.operations) == {"none"}:
+            raise ValueError("sampling needs an operation other than none")
         self.whole_supernet()
         if self.scope == "inter":
             self.intra_listing()

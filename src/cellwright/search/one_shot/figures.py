@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import NotRequired, TypedDict
@@ -25,10 +25,13 @@ class SeedFigures(TypedDict):
     parameters: Count
     peak_memory: Count
     converged: NotRequired[bool]
+    listing: NotRequired[dict[str, Any]]
+    theta: NotRequired[dict[str, list[float]]]
+    candidates: NotRequired[list[dict[str, Any]]]
 
 
 class CandidateFigures(TypedDict):
-    """A candidate in `selection.json`."""
+    """A candidate in `selection.json`; searches of earlier versions had one for each seed."""
 
     seed: Count
     cell_id: str
@@ -37,6 +40,10 @@ class CandidateFigures(TypedDict):
     seconds: Seconds
     retrained: float | None
     retraining_seconds: Seconds
+    number: NotRequired[Count]
+    origin: NotRequired[str]
+    epochs: NotRequired[Count]
+    dead: NotRequired[bool]
 
 
 class Selection(TypedDict):

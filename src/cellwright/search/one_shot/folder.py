@@ -5,7 +5,8 @@
 | `search.json` | recipe, data, seeds, versions, status |
 | `recipe.toml` | the recipe with every setting, to read and to use again |
 | `seed-1/` | the search with seed 1 |
-| `retrained-1/` | a run: what that found, trained for a short time, where there are several seeds |
+| `retrained-1/` | a run: what that found, trained for a short time, if there is a choice |
+| `retrained-1-2/` | the same of the second candidate of seed 1, and so on |
 | `found.json`, `found.svg` | the cell that came out |
 | `selection.json` | what it was chosen by |
 
@@ -156,7 +157,7 @@ class SearchFolder(WorkFolder[SearchInfo]):
         """
         check_seeds(seeds)
         recipe = opened(recipe).on(data)
-        if len(seeds) > 1:
+        if recipe.chooses(len(seeds)):
             recipe.short_training()  # what is wrong with it is said now, not after the search
         task = open_task(recipe.task, progress)
         check_search_size(recipe, task, seeds[0])
@@ -191,18 +192,21 @@ class SearchFolder(WorkFolder[SearchInfo]):
         info = SeedInfo.model_validate({**values, "seed": seed})
         return SeedFolder.make(info, {}, path, False)
 
-    def retraining(self, seed: int) -> RunFolder | None:
-        """The run in which what a seed has found is trained for a short time, if it is there."""
-        path = self.retraining_path(seed)
+    def retraining(self, seed: int, number: int = 1) -> RunFolder | None:
+        """The run in which a candidate of a seed is trained for a short time, if it is there.
+
+        The first candidate is what the seed has found.
+        """
+        path = self.retraining_path(seed, number)
         if not path.is_dir():
             return None
         found = RunFolder.open(path)
         _check_seed(path, found.info.seed, seed)
         return found
 
-    def retraining_path(self, seed: int) -> Path:
+    def retraining_path(self, seed: int, number: int = 1) -> Path:
         """Where that run is."""
-        return self.path / f"retrained-{seed}"
+        return self.path / (f"retrained-{seed}" + (f"-{number}" if number > 1 else ""))
 
     def found(self) -> Cell:
         """The cell that came out."""

@@ -23,7 +23,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, Field, SerializeAsAny
 
-from cellwright.base.bounds import Count
+from cellwright.base.bounds import Count, up_to
 from cellwright.runs.recipes import (
     BaseRecipe,
     LooseSettings,
@@ -35,6 +35,8 @@ from cellwright.search.found_training import TrainingName, training_recipe
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.sharing.settings import SharingSettings
 from cellwright.tasks.registry import TaskKind
+
+MOST_CELLS = 1000
 
 
 def _with_kind(values: Any) -> Any:
@@ -56,7 +58,15 @@ class SearchRecipe(BaseRecipe):
 
     training: TrainingName = Field("laptop", description="the recipe to train a found cell with")
     selection_epochs: Count = Field(
-        10, description="epochs of that training by which the best of several seeds is chosen"
+        10, description="epochs of that training, at most, by which the best candidate is chosen"
+    )
+    selection_cells: Annotated[int, Field(ge=1), up_to(MOST_CELLS)] = Field(
+        1,
+        description="cells of each seed among which is chosen by training: what it found, and from "
+        "2 on cells of earlier epochs and cells that are drawn, by successive halving",
+    )
+    selection_eta: Annotated[int, Field(ge=2), up_to(MOST_CELLS)] = Field(
+        3, description="of those candidates one in so many goes on, for so many times as long"
     )
     model: SerializeAsAny[LooseSettings]
     search: SearchSettings = DifferentiableSettings.model_validate({})
@@ -66,8 +76,12 @@ class SearchRecipe(BaseRecipe):
         """Task and model."""
         return {"task": kind.settings, "model": kind.model_settings}
 
+    def chooses(self, seeds: int) -> bool:
+        """Whether a search of so many seeds chooses by training what they found."""
+        return seeds > 1 or self.selection_cells > 1
+
     def short_training(self) -> Recipe:
-        """How what several seeds found is trained, on the search's data, to choose among them.
+        """How candidates are trained, on the search's data, to choose among them.
 
         Raises:
             RecipeError: there is no such recipe, or it is for another task.

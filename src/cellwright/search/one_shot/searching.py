@@ -1,14 +1,13 @@
-"""Searching in a folder: one seed after the other, then the choice among what they found.
+"""Searching in a folder: one seed after the other, then the choice among what they propose.
 
 Everything is kept, and whatever was interrupted goes on from there, to the same cell bit for bit.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,18 @@ from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import write_cell
-from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
-from cellwright.runs.lost_files import check_complete, or_move_away
-from cellwright.runs.recipes import Recipe, opened
-from cellwright.runs.run import Run, fresh_run, reopen, task_of
-from cellwright.runs.runner import Event, train, work_in
+from cellwright.runs.lost_files import check_complete
+from cellwright.runs.recipes import opened
+from cellwright.runs.run import task_of
+from cellwright.runs.runner import Event, work_in
+from cellwright.search.one_shot.choosing import (
+    Candidate,
+    all_diverged,
+    candidate_of,
+    choose,
+    train_candidates,
+)
 from cellwright.search.one_shot.folder import (
     FOUND,
     SELECTION,
@@ -31,25 +36,9 @@ from cellwright.search.one_shot.folder import (
     SeedFolder,
 )
 from cellwright.search.one_shot.kinds import Epoch, make_search
+from cellwright.search.one_shot.proposals import proposed
 from cellwright.tasks.task import Task
 from cellwright.training.results import StepDone
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """What one seed found. Losses are those on the validation data.
-
-    `supernet` is the search's own at its end, `retrained` that of the cell after a short training;
-    None without one.
-    """
-
-    seed: int
-    cell_id: str
-    status: str
-    supernet: float
-    seconds: float
-    retrained: float | None = None
-    retraining_seconds: float = 0.0
 
 
 class Watcher:
@@ -82,10 +71,11 @@ def run_search(
 
     Among several seeds the papers choose by training what each found from scratch for a short time
     (DARTS; I-DARTS section 3.1, four seeds); so it is done here, for the recipe's
-    `selection_epochs`.
+    `selection_epochs`. With `selection_cells` each seed proposes more than that
+    (`proposals.py`), and the choice is by successive halving.
 
     Returns:
-        what each seed found, the chosen one first.
+        the candidates, the chosen one first.
 
     Raises:
         Stopped: Ctrl-C was pressed; the folder has everything.
@@ -99,35 +89,17 @@ def run_search(
         for seed in folder.info.seeds:
             _search(folder.seed_folder(seed), task, watcher, checkpoint_seconds)
             watcher.searched(folder.seed_folder(seed))
-        if len(folder.info.seeds) > 1:
-            recipe = folder.info.recipe.short_training()
-            for seed in folder.info.seeds:
-                _retrain(folder, seed, recipe, watcher, checkpoint_seconds)
-        candidates = choose(_candidates(folder))
-        cell = named(folder, folder.seed_folder(candidates[0].seed).cell())
+        proposals = proposed(folder)
+        reached = train_candidates(folder, proposals, watcher.retraining, checkpoint_seconds)
+        candidates = choose([candidate_of(folder, each, reached.get(each)) for each in proposals])
+        chosen = candidates[0].seed, candidates[0].number
+        [cell] = [each.cell for each in proposals if (each.seed, each.number) == chosen]
+        cell = named(folder, cell)
         write_cell(folder.path / FOUND, cell)
         cell.draw(str(folder.path / "found.svg"))
         _write_selection(folder.path, candidates)
         folder.set_status("diverged" if all_diverged(candidates) else "finished")
         return candidates
-
-
-def choose(candidates: list[Candidate]) -> list[Candidate]:
-    """The candidates, best first: by the loss after retraining; without it, the search's own.
-
-    A cell that diverged when it was trained comes after all that did not.
-    """
-
-    def merit(candidate: Candidate) -> tuple[float, float]:
-        trained = candidate.retrained
-        return (0.0 if trained is None else _finite(trained), _finite(candidate.supernet))
-
-    return sorted(candidates, key=merit)
-
-
-def all_diverged(candidates: list[Candidate]) -> bool:
-    """Whether no seed came to its end. The cell is then what the first of them stood at."""
-    return all(candidate.status != "ok" for candidate in candidates)
 
 
 def named(folder: SearchFolder, cell: Cell) -> Cell:
@@ -159,55 +131,6 @@ def _search(
         )
 
 
-def _retrain(
-    folder: SearchFolder, seed: int, recipe: Recipe, watcher: Watcher, checkpoint_seconds: float
-) -> None:
-    there = folder.retraining(seed)
-    if there is not None and there.ended:
-        return
-    run: Run
-    if there is not None:
-        with or_move_away(there.path, f"'{folder.go_on}'"):
-            run = reopen(there.path)
-    else:
-        run = fresh_run(
-            folder.seed_folder(seed).cell(),
-            recipe,
-            seed,
-            path=folder.retraining_path(seed),
-            backend=folder.info.backend,
-        )
-    with watcher.retraining(run.folder, there is not None) as watch:
-        train(run.folder, run.training, watch=watch, checkpoint_seconds=checkpoint_seconds)
-
-
-def _candidates(folder: SearchFolder) -> list[Candidate]:
-    return [_candidate(folder, seed) for seed in folder.info.seeds]
-
-
-def _candidate(folder: SearchFolder, seed: int) -> Candidate:
-    searched = folder.seed_folder(seed)
-    figures = searched.figures()
-    run = folder.retraining(seed)
-    result = None if run is None else run.result()
-    cell = searched.cell()
-    if run is not None and run.info.cell.id != cell.id:
-        raise RunError(f"{run.path} is of another cell than {searched.path} found; move it away")
-    return Candidate(
-        seed=seed,
-        cell_id=cell.id,
-        status=figures["status"],
-        supernet=figures["valid"],
-        seconds=figures["seconds"],
-        retrained=None if result is None else result.valid,
-        retraining_seconds=0.0 if result is None else result.seconds,
-    )
-
-
 def _write_selection(path: Path, candidates: list[Candidate]) -> None:
     value = {"chosen": candidates[0].seed, "candidates": [asdict(each) for each in candidates]}
     write_whole(path / SELECTION, dumps(value, indent=2).encode() + b"\n")
-
-
-def _finite(loss: float) -> float:
-    return loss if math.isfinite(loss) else math.inf
