@@ -1,15 +1,16 @@
 """Search a cell, train it beside others, and see what came of it. Some minutes on two cores.
 
-    python examples/demo.py [FOLDER]
+    python examples/demo.py [FOLDER] [--seed N]
 
-A joint search of ESS on the text that comes with Python finds a cell; then it, an LSTM and three
-random cells of the same space are trained in the same way, three times each. All of it goes into
-FOLDER, `demo` unless said, with a report in `index.html`. Whenever it is stopped, the same command
-goes on from there.
+A joint search of ESS on the text that comes with Python proposes some cells, of which short
+trainings choose one; then it, an LSTM and three random cells of the same space are trained in the
+same way, three times each. All of it goes into FOLDER, `demo` unless said, with a report in
+`index.html`. Whenever it is stopped, the same command goes on from there.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -49,7 +50,7 @@ class Sizes:
     The trainings' rate falls earlier than in the recipe, since they are shorter.
     """
 
-    search: Sequence[str] = ("selection_cells=1",)  # the cell as the search derives it
+    search: Sequence[str] = ()
     training: Sequence[str] = (
         "training.epochs=3",
         "training.decay_after=2",
@@ -57,6 +58,7 @@ class Sizes:
     )
     seeds: int = 3
     random: int = 3
+    seed: int = 0  # of the search, and of the random cells
     search_recipe: str = field(default="ess-laptop", init=False)
     recipe: str = field(default="laptop", init=False)
 
@@ -95,16 +97,17 @@ def search(folder: Path, sizes: Sizes) -> SearchFolder:
     load("builtin")  # the text is prepared once, and that is not the search's cost
     say("1 of 2: search a cell", "bold")
     say("A joint search of ESS, inside the cell and between cells in turns. As you would start it:")
-    place = f"--out {folder.parent} --name {folder.name}"
+    place = f"--seed {sizes.seed} --out {folder.parent} --name {folder.name}"
     show(f"cellwright search {sizes.search_recipe} {given(sizes.search)}{place}")
     if not folder.exists():
         cw.search(
-            sizes.search_recipe, settings=sizes.search, name=folder.name, out=folder.parent,
-            threads=1, checkpoint_seconds=20.0, watcher=everywhere(),
+            sizes.search_recipe, settings=sizes.search, seed=sizes.seed, name=folder.name,
+            out=folder.parent, threads=1, checkpoint_seconds=20.0, watcher=everywhere(),
         )  # fmt: skip
         return SearchFolder.open(folder)
     there = SearchFolder.open(folder)
-    if there.info.recipe.search != load_search_recipe(sizes.search_recipe, sizes.search).search:
+    same = there.info.recipe.search == load_search_recipe(sizes.search_recipe, sizes.search).search
+    if not same or there.info.seeds != (sizes.seed,):
         raise RunError(f"{folder} was made with other settings")
     if there.ended:
         say(f"It has been done: the cell is in {folder / 'found.json'}")
@@ -121,7 +124,8 @@ def compare(folder: Path, searched: SearchFolder, sizes: Sizes) -> Comparison:
     drawn = random_request(searched, sizes.random)
     show(
         f"cellwright compare {searched.path / 'found.json'} lstm --random {drawn} "
-        f"--recipe {sizes.recipe} {given(sizes.training)}--seeds {sizes.seeds}"
+        f"--random-seed {sizes.seed} --recipe {sizes.recipe} {given(sizes.training)}"
+        f"--seeds {sizes.seeds}"
     )
     found = cw.compare(
         contenders(searched, sizes.random), recipe=sizes.recipe, settings=sizes.training,
@@ -137,8 +141,21 @@ def contenders(searched: SearchFolder, random: int) -> list[Contender]:
     settings = searched_space(searched)
     nodes = {"nodes": settings.nodes, "m": settings.m, "edges": settings.edges}
     # One more than asked for, in case one of them is the found cell.
-    others = [one for one in draw(space("ess", **nodes), random + 1) if one.cell != found.cell]
+    drawn = draw(space("ess", **nodes), random + 1, seed_of(searched))
+    others = [one for one in drawn if one.cell != found.cell]
     return [found, contender(cw.zoo["lstm"], LSTM), *others[:random]]
+
+
+def seed_of(searched: SearchFolder) -> int:
+    """The one that was searched with."""
+    return searched.info.seeds[0]
+
+
+def search_seconds(searched: SearchFolder) -> tuple[float, float]:
+    """The time of the search itself, and that of the choice among what it proposed."""
+    chosen = searched.selection()["candidates"]
+    own = searched.seed_folder(seed_of(searched)).figures()["seconds"]
+    return own, sum(each["retraining_seconds"] for each in chosen)
 
 
 def searched_space(searched: SearchFolder) -> DifferentiableSettings:
@@ -212,12 +229,15 @@ def against_random(findings: dict[str, Finding]) -> str:
 
 def costs(searched: SearchFolder, found: Standing) -> str:
     """What the found cell cost."""
-    seconds = searched.seed_folder(0).figures()["seconds"]
+    own, choice = search_seconds(searched)
+    took = f"The search took {duration(own)}"
+    if choice:
+        took += f" and the choice among what it proposed {duration(choice)}"
     if found.seconds is None:
-        return f"The search took {duration(seconds)}."
+        return f"{took}."
     return (
-        f"The search took {duration(seconds)}, as long as {seconds / found.seconds:.1f} "
-        f"trainings of its cell ({duration(found.seconds)} each)."
+        f"{took}, as long as {(own + choice) / found.seconds:.1f} trainings of its cell "
+        f"({duration(found.seconds)} each)."
     )
 
 
@@ -226,7 +246,7 @@ def outcome(searched: SearchFolder, found: Sequence[Standing]) -> list[str]:
     cells = {one.label: one for one in found}
     others = [one for one in found if one.label not in (FOUND, LSTM)]
     said = [*verdict(cells[FOUND], cells[LSTM], others), costs(searched, cells[FOUND])]
-    status = searched.seed_folder(0).figures()["status"]
+    status = searched.seed_folder(seed_of(searched)).figures()["status"]
     if status != "ok":
         said.insert(0, f"The search diverged ({status}); its cell is that of its last good epoch.")
     return said
@@ -236,7 +256,7 @@ def table(
     searched: SearchFolder, found: Sequence[Standing]
 ) -> tuple[list[str], list[list[str]], int]:
     """The table, and the place of the found cell in it."""
-    seconds = searched.seed_folder(0).figures()["seconds"]
+    seconds = sum(search_seconds(searched))
     header = ["cell", "parameters", "valid", "test", "training", "search", "in all", "memory",
               "diverged"]  # fmt: skip
     rows = []
@@ -316,7 +336,8 @@ def write_report(
     page.code(
         f"cellwright search {sizes.search_recipe} {given(sizes.search)}\n"
         f"cellwright compare {cell_file} lstm --random {random_request(searched, sizes.random)} "
-        f"--recipe {sizes.recipe} {given(sizes.training)}--seeds {sizes.seeds}\n"
+        f"--random-seed {sizes.seed} --recipe {sizes.recipe} {given(sizes.training)}"
+        f"--seeds {sizes.seeds}\n"
         f"cellwright train {cell_file}"
     )
     page.write(path)
@@ -325,7 +346,7 @@ def write_report(
 
 def add_search(page: Page, searched: SearchFolder) -> None:
     """What was watched, and how the cell settled."""
-    folder = searched.seed_folder(0)
+    folder = searched.seed_folder(seed_of(searched))
     pictures = (
         ("progress.svg", "Perplexity of the supernet, and how far the choice has been made: the "
          "mean absolute deviation of the edges' weights from where they began rises, their entropy "
@@ -355,9 +376,13 @@ def add_search(page: Page, searched: SearchFolder) -> None:
 
 def main() -> None:
     """Run the demo, and say what went wrong if something did."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "demo")
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("demo"))
+    parser.add_argument("--seed", type=int, default=0, help="of the search and the random cells")
+    given = parser.parse_args()
+    folder = given.folder
     try:
-        demo(folder, Sizes())
+        demo(folder, Sizes(seed=given.seed))
     except UserError as error:
         print(f"error: {error}", file=sys.stderr)
         print(f"to begin anew, remove {folder}", file=sys.stderr)
