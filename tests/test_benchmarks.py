@@ -25,7 +25,7 @@ def run(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("shape", [(3, 2, 8), (6, 3, 17)])
+@pytest.mark.parametrize("shape", [(3, 5, 8), (6, 3, 17)])
 @pytest.mark.parametrize("name", contenders.SUBJECTS)
 def test_a_plain_loop_computes_what_the_engine_computes(name, shape):
     subject = contenders.SUBJECTS[name]()
@@ -108,7 +108,7 @@ def test_the_summary_states_what_was_wanted_and_what_was_measured():
 def test_engine_prints_every_column_and_keeps_the_numbers(tmp_path):
     kept = tmp_path / "kept.json"
     done = run(
-        "engine.py", "--cells", "lstm", "darts-supernet", "--shapes", "3,2,8",
+        "engine.py", "--cells", "lstm", "darts-supernet", "--shapes", "3,5,8",
         "--seconds", "0.05", "--no-memory", "--json", str(kept),
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -117,12 +117,12 @@ def test_engine_prints_every_column_and_keeps_the_numbers(tmp_path):
     lines = [line.split()[:3] for line in done.stdout.splitlines()]
     for cell in ("lstm", "darts-supernet"):
         for what in ("train", "infer"):
-            assert [cell, "3,2,8", what] in lines
+            assert [cell, "3,5,8", what] in lines
     assert "geometric mean over 1 shape" in done.stdout
     rows = json.loads(kept.read_text(encoding="utf-8"))["rows"]
     assert all(timing["runs"] >= 3 for row in rows for timing in row["timings"].values())
     again = run("engine.py", "--from", str(kept), "--markdown", "--only", "train")
-    assert again.stdout.count("| 3,2,8 | train |") == again.stdout.count("| 3,2,8 |") == 2
+    assert again.stdout.count("| 3,5,8 | train |") == again.stdout.count("| 3,5,8 |") == 2
 
 
 def test_engine_names_a_wrong_shape():

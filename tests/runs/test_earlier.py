@@ -160,6 +160,19 @@ def test_an_evaluation_is_called_as_it_is_called_today():
     assert recipe_from_json(Recipe, arguments["recipe"]).model_dump() == arguments["recipe"]
 
 
+def test_settings_that_came_later_are_as_they_were_without_them():
+    recipe = json.loads(RUN)["recipe"]
+    today = evaluation_of_today(
+        {"function": "cellwright.run.trials:train_trial", "arguments": {"recipe": recipe}}
+    )
+    del today["arguments"]["recipe"]["model"]["init_range_embedding"]
+    filled = evaluation_of_today(today)["arguments"]["recipe"]
+    assert filled["model"]["init_range_embedding"] == 0.1
+    filled["model"]["init_range_embedding"] = "width"
+    same = {**today, "arguments": {"recipe": filled}}
+    assert evaluation_of_today(same) == same
+
+
 def test_evaluations_of_others_stay_as_they_are():
     own = {"function": "my.module:score", "arguments": {"text": {"train": 9}, "recipe": "laptop"}}
     assert evaluation_of_today(own) == own

@@ -25,6 +25,9 @@ _TRAININGS = {
 """What packaged recipes for trainings are called now."""
 
 
+_EVALUATOR = "cellwright.trials.evaluator:train_trial"
+
+
 def recipe_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     """A recipe for a training or a search, from the values of an earlier version."""
     if "task" in values or "data" not in values:
@@ -60,6 +63,9 @@ def info_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     """What a study of an earlier version calls to evaluate a trial."""
+    if values.get("function") == _EVALUATOR:
+        arguments = dict(values.get("arguments", {}))
+        return {**values, "arguments": {**arguments, **_with_later_settings(arguments)}}
     if values.get("function") != "cellwright.run.trials:train_trial":
         return dict(values)
     arguments = dict(values.get("arguments", {}))
@@ -71,4 +77,14 @@ def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     for before, now in (("text", "most"), ("text_fingerprint", "fingerprint")):
         if before in arguments:
             arguments[now] = arguments.pop(before)
-    return {"function": "cellwright.trials.evaluator:train_trial", "arguments": arguments}
+    arguments |= _with_later_settings(arguments)
+    return {"function": _EVALUATOR, "arguments": arguments}
+
+
+def _with_later_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipe among the arguments, with settings that came later as they were without them."""
+    recipe = arguments.get("recipe")
+    model = recipe.get("model") if isinstance(recipe, Mapping) else None
+    if recipe is None or not isinstance(model, Mapping) or model.get("kind") != "one-layer":
+        return {}
+    return {"recipe": {**recipe, "model": {"init_range_embedding": 0.1, **model}}}
