@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cellwright import Cell
+from cellwright import Cell, zoo
 from cellwright.api import search
 from cellwright.search.studies.final import best_cells
 from cellwright.trials.store import find_study, list_trials, open_store
@@ -117,3 +117,6 @@ def test_the_best_are_those_that_came_farthest(auto):
         best = min((t for t in records if t.fidelity == longest), key=lambda t: t.value)
         assert best_cells(store, study, 1)[0].id == best.cell_id
         assert best_cells(store, study, 1, [best.cell_id])[0].id != best.cell_id
+        for cell in best_cells(store, study, 9):
+            assert cell.name in zoo or cell.name.startswith("a-")
+            assert cell.name not in zoo or zoo[cell.name] == cell

@@ -161,6 +161,8 @@ def run_final(
 def best_cells(store: Store, study: Study, many: int, apart: Sequence[str] = ()) -> list[Cell]:
     """The best cells of a study: those that were trained longest, then those of the lowest loss.
 
+    They are called by the study and their trial's number; cells of the zoo keep their names.
+
     Args:
         store: of the study.
         study: that is looked at.
@@ -173,8 +175,11 @@ def best_cells(store: Store, study: Study, many: int, apart: Sequence[str] = ())
     for trial in fine:
         if trial.cell_id not in apart:
             first.setdefault(trial.cell_id, trial)
+    known = {cell.id: name for name, cell in zoo.items()}
     return [
-        cell_of(store, study, trial).renamed(f"{study.name}-{trial.number}")
+        cell_of(store, study, trial).renamed(
+            known.get(trial.cell_id, f"{study.name}-{trial.number}")
+        )
         for trial in list(first.values())[:many]
     ]
 
