@@ -47,7 +47,7 @@ def height(metric: Metric, loss: float | None) -> float:
 def scale_axis(axes: Any, metric: Metric, heights: Sequence[float]) -> None:
     """Make the axis of heights logarithmic, with plain numbers at it, where values of a metric that
     grows are far apart."""
-    drawn = [value for value in heights if math.isfinite(value)]
+    drawn = [value for value in heights if 0 < value < math.inf]
     if not metric.axis_grows or not drawn or max(drawn) < LOG_FROM * min(drawn):
         return
     ticker = matplotlib("ticker")
