@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean
 
 import cellwright as cw
 from cellwright.api import Comparison
@@ -102,7 +103,7 @@ def search(folder: Path, sizes: Sizes) -> SearchFolder:
     if not folder.exists():
         cw.search(
             sizes.search_recipe, settings=sizes.search, seed=sizes.seed, name=folder.name,
-            out=folder.parent, threads=1, checkpoint_seconds=20.0, watcher=everywhere(),
+            out=folder.parent, checkpoint_seconds=20.0, watcher=everywhere(),
         )  # fmt: skip
         return SearchFolder.open(folder)
     there = SearchFolder.open(folder)
@@ -188,12 +189,25 @@ def verdict(found: Standing, lstm: Standing, others: Sequence[Standing]) -> list
     rivals = [(one.label, one.test) for one in others]
     trained = {label: test for label, test in rivals if test is not None}
     findings = {label: difference(found.test, test).finding for label, test in trained.items()}
+    if len(trained) > 1:
+        said.append(against_mean(found.test.mean, [test.mean for test in trained.values()]))
     if findings:
         said.append(against_random(findings))
     lost = [label for label, test in rivals if test is None]
     if lost:
         said.append(f"{named(lost)} diverged with every seed.")
     return said
+
+
+def against_mean(found: float, drawn: Sequence[float]) -> str:
+    """How the found cell stands to what one could expect of a cell drawn at random."""
+    mean, shown = fmean(drawn), "{:.1f}".format
+    how = "better" if found < mean else "worse"
+    spread = f"from {shown(min(drawn))} to {shown(max(drawn))}"
+    return (
+        f"The mean of the random cells is {shown(mean)} ({spread}): the found cell is {how} than a "
+        f"random one on average, by {shown(abs(found - mean))}."
+    )
 
 
 def against_random(findings: dict[str, Finding]) -> str:

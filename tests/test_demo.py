@@ -67,9 +67,26 @@ def test_against_the_lstm(demo: ModuleType, found, lstm, words: str):
 def test_against_random_cells(demo: ModuleType, found, others, words: str):
     rivals = [standing(label, values) for label, values in zip("ab", others, strict=True)]
     said = demo.verdict(standing("found", found), standing("lstm", [INF]), rivals)
+    if len(said) > 1 and said[0].startswith("The mean of the random cells"):
+        said = said[1:]
     assert said[0].startswith(f"Among the random cells it is {words}")
     lost = ["b diverged with every seed."] if others[1] == [INF] else []
     assert said[1:] == lost
+
+
+@pytest.mark.parametrize(
+    ("found", "words"),
+    [
+        (80.0, "The mean of the random cells is 85.0 (from 70.0 to 100.0): the found cell is "
+               "better than a random one on average, by 5.0."),
+        (95.0, "The mean of the random cells is 85.0 (from 70.0 to 100.0): the found cell is "
+               "worse than a random one on average, by 10.0."),
+    ],
+)  # fmt: skip
+def test_against_the_mean_of_random_cells(demo: ModuleType, found: float, words: str):
+    rivals = [standing("a", [100.0, 100.0]), standing("b", [70.0, 70.0]), standing("c", [INF])]
+    said = demo.verdict(standing("found", [found, found]), standing("lstm", [INF]), rivals)
+    assert said[0] == words
 
 
 def test_from_search_to_report(demo: ModuleType, tmp_path: Path, capsys):

@@ -7,7 +7,7 @@ Where neither is there, in a script whose output goes to a file, nothing is show
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,7 +19,8 @@ from cellwright.compare.plan import Plan
 from cellwright.compare.running import Event as CompareEvent
 from cellwright.compare.running import missing
 from cellwright.runs.folder import RunFolder
-from cellwright.search.one_shot.folder import SeedFolder
+from cellwright.search.one_shot.folder import SearchFolder, SeedFolder
+from cellwright.search.one_shot.halving import Rung
 from cellwright.search.studies.start import Prepared
 from cellwright.tasks.metric import Metric
 from cellwright.trials.executors import Executor
@@ -93,6 +94,24 @@ class Lines(Watcher):
     def retraining(self, folder: RunFolder, resumed: bool) -> Iterator[Watch]:
         with self.training(folder, resumed) as watch:
             yield watch
+
+    @contextmanager
+    def choosing(self, folder: SearchFolder, plan: Sequence[Rung], workers: int) -> Iterator[Watch]:
+        metric, total, ended = folder.info.metric, sum(rung.cells for rung in plan), 0
+
+        def watch(event: Any) -> None:
+            nonlocal ended
+            proposal = event.proposal
+            line = f"candidate {proposal.number} of seed {proposal.seed} ({proposal.origin})"
+            if event.kind != "ended":
+                self._screen.change(f"{line}: {event.kind}")
+                return
+            ended += 1
+            came = f"{metric.name} {metric.shown(event.loss)} after {event.epochs} epochs"
+            self._screen.keep(f"{line}: {came}   ({ended} of {total})")
+
+        yield watch
+        self._screen.change("")
 
     @contextmanager
     def studying(

@@ -29,7 +29,8 @@ Watch = Callable[[Any], None]
 class Watcher(SearchWatcher):
     """Told of everything; what a method gives is entered while the work goes on.
 
-    Beside these methods it has those for one-shot searches: `searching`, `searched`, `retraining`.
+    Beside these methods it has those for one-shot searches: `searching`, `searched`, `retraining`,
+    `choosing`.
     """
 
     def note(self, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from cellwright.compare.running import missing
 from cellwright.runs.curves import curve_of
 from cellwright.runs.folder import RunFolder
 from cellwright.search.one_shot.folder import SearchFolder, SeedFolder
+from cellwright.search.one_shot.halving import Rung
 from cellwright.search.studies.baseline import SUFFIX
 from cellwright.search.studies.start import Prepared
 from cellwright.trials.executors import Executor
@@ -79,6 +80,13 @@ class Shown(Watcher):
         found = "" if number else " found"
         stdout().print(f"\n{which} {folder.info.seed}{found}, trained {how}")
         return self._epochs(folder, resumed)
+
+    def choosing(
+        self, folder: SearchFolder, plan: Sequence[Rung], workers: int
+    ) -> AbstractContextManager[Watch]:
+        from cellwright.cli.search.choice_progress import shown
+
+        return shown(folder, plan, workers)
 
     @staticmethod
     def _epochs(folder: RunFolder, resumed: bool) -> AbstractContextManager[Watch]:

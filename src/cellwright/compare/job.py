@@ -7,21 +7,16 @@ that all machines share. An attempt that follows another goes on from its last c
 from __future__ import annotations
 
 import platform
-import signal
-import time
 from pathlib import Path
 
-from cellwright.base.locks import is_held
 from cellwright.base.threads import threads_for
 from cellwright.compare.plan import FILE, read_plan
 from cellwright.compare.reached import Reporter, progress_path
-from cellwright.runs.errors import RunError, Stopped
+from cellwright.runs.errors import RunError
 from cellwright.runs.lost_files import or_move_away
 from cellwright.runs.run import fresh_run, reopen
 from cellwright.runs.runner import train
-
-_LOCK_SECONDS = 20.0
-"""How long to wait for a process that is just saving its last step."""
+from cellwright.trials.run_jobs import stop_is_passed_on, wait_until_free
 
 
 def train_run(folder: str, label: str, seed: int) -> str:
@@ -38,7 +33,7 @@ def train_run(folder: str, label: str, seed: int) -> str:
     plan = read_plan(Path(folder))
     there = plan.run(label, seed)
     if there is not None:
-        _wait_until_free(there.path)
+        wait_until_free(there.path)
         there.refresh()
         result = there.result() if there.ended else None
         if result is not None:  # the attempt before this one was killed after its last word
@@ -50,18 +45,6 @@ def train_run(folder: str, label: str, seed: int) -> str:
         else:
             with or_move_away(there.path, "the same command"):
                 run = reopen(there.path)
-        try:
-            watch = Reporter(progress_path(plan, label, seed))
+        watch = Reporter(progress_path(plan, label, seed))
+        with stop_is_passed_on():
             return train(run.folder, run.training, watch=watch).status
-        except Stopped as stop:
-            # All is saved. Now what the signal was for: it ends a process that is there for this
-            # training alone, and tells an executor in this process to stop.
-            signal.raise_signal(stop.signal)
-            raise
-
-
-def _wait_until_free(run: Path) -> None:
-    """A process whose parent was killed a moment ago may still be saving."""
-    until = time.monotonic() + _LOCK_SECONDS
-    while is_held(run) and time.monotonic() < until:
-        time.sleep(0.1)

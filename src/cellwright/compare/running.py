@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import signal
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,11 +19,10 @@ from cellwright.compare.failures import Failure, write_failures
 from cellwright.compare.plan import Plan
 from cellwright.compare.reached import forget, progress_folder, reached
 from cellwright.runs.errors import Stopped
-from cellwright.trials.executors import Call, Ended, Executor, Job
+from cellwright.trials.batch import LOOK_SECONDS, Batch, Happened
+from cellwright.trials.executors import Call, Executor
 from cellwright.trials.executors.choosing import executor_by_name
 from cellwright.trials.retries import Retries
-
-_LOOK_SECONDS = 0.2
 
 _SAVE_SECONDS = 30.0
 """How long trainings that are stopped may take to save where they are. The measuring after an epoch
@@ -101,96 +99,83 @@ def train_all(
         stop = stack.enter_context(stop_requests())
         if executor is None:
             executor = stack.enter_context(executor_by_name("local", threads=plan.threads))
-        work = _Work(plan, executor, retries, watch or _ignore)
-        write_failures(plan, [])
+        told = watch or _ignore
+        batch = Batch(
+            {key: _call(plan, *key) for key in missing(plan)},
+            executor,
+            retries,
+            missed=lambda key: (
+                None if _is_seen(plan, *key) else f"{plan.run_path(*key)} {_ELSEWHERE}"
+            ),
+        )
+        looking = _Looking(plan, told)
+        failures: list[Failure] = []
+        write_failures(plan, failures)
         try:
-            while work.todo or work.running:
+            while not batch.is_over:
                 if stop.signal is not None:
                     executor.cancel(_SAVE_SECONDS)
                     raise Stopped(plan.folder, stop.signal, "the same command")
-                work.move_on()
+                for happened in batch.move_on():
+                    if happened.kind == "stopped":  # the training heard the signal, not we
+                        raise Stopped(plan.folder, signal.SIGINT, "the same command")
+                    if happened.kind == "begun":
+                        forget(plan, *happened.key)
+                    else:
+                        looking.at(happened.key)
+                    if happened.kind == "failed":
+                        failures.append(_failure(happened))
+                        write_failures(plan, failures)
+                    told(_event(happened))
+                for key in batch.going:
+                    looking.at(key)
+                told(None)
         finally:
             executor.cancel()
-    return work.failures
+    return failures
 
 
-class _Work:
-    """What is to be done, what is being done, and what failed."""
+# -- parts of it -------------------------------------------------------------------------------
 
-    def __init__(self, plan: Plan, executor: Executor, retries: Retries, told: Watch) -> None:
-        self._plan, self._executor, self._retries, self._told = plan, executor, retries, told
-        self.todo = missing(plan)
-        self.running: dict[int, Key] = {}
-        self.failures: list[Failure] = []
-        self._faults: Counter[Key] = Counter()
-        self._losses: Counter[Key] = Counter()
+
+def _call(plan: Plan, label: str, seed: int) -> Call:
+    arguments = {"folder": str(plan.folder.absolute()), "label": label, "seed": seed}
+    return Call("cellwright.compare.job:train_run", arguments)
+
+
+class _Looking:
+    """Says so when a training has moved since one last looked."""
+
+    def __init__(self, plan: Plan, told: Watch) -> None:
+        self._plan, self._told = plan, told
         self._seen: dict[Key, Any] = {}
-        self._handed_out = 0
 
-    def move_on(self) -> None:
-        """Hand out what there is room for, and take in what happens within a moment."""
-        while self.todo and self._executor.free:
-            self._hand_out(self.todo.pop(0))
-        if not self.running:  # a cluster that is just starting
-            time.sleep(_LOOK_SECONDS)
-        ended = self._executor.wait(_LOOK_SECONDS)
-        for key in self.running.values():
-            self._look(key)
-        for end in ended:
-            self._take_in(end)
-        self._told(None)
-
-    def _hand_out(self, key: Key) -> None:
-        label, seed = key
-        forget(self._plan, label, seed)
-        self._handed_out += 1
-        self.running[self._handed_out] = key
-        arguments = {"folder": str(self._plan.folder.absolute()), "label": label, "seed": seed}
-        call = Call("cellwright.compare.job:train_run", arguments)
-        self._executor.submit(Job(self._handed_out, call, alone=True))
-        self._told(Event(label, seed, "begun"))
-
-    def _look(self, key: Key) -> None:
-        """Say so if a training has moved since one last looked."""
+    def at(self, key: Key) -> None:
+        """Look at a training."""
         now = reached(self._plan, *key)
         if now is not None and now != self._seen.get(key):
             self._seen[key] = now
             self._told(Event(*key, "moved", dict(now)))
 
-    def _take_in(self, end: Ended) -> None:
-        label, seed = key = self.running.pop(end.key)
-        if end.kind == "stopped":  # in this process: the training heard the signal, not we
-            raise Stopped(self._plan.folder, signal.SIGINT, "the same command")
-        if end.kind == "done":
-            if self._is_seen(label, seed):
-                self._told(Event(label, seed, "ended"))
-            else:
-                self._count(key, "error", f"{self._plan.run_path(label, seed)} {_ELSEWHERE}")
-        else:
-            self._count(key, end.kind, end.message)
 
-    def _count(self, key: Key, ending: str, message: str) -> None:
-        """Try again what came to nothing, or let it have failed."""
-        label, seed = key
-        counted = self._losses if ending == "lost" else self._faults
-        counted[key] += 1
-        faults, losses = self._faults[key], self._losses[key]
-        if self._retries.used_up(faults, losses):
-            self.failures.append(Failure(label, seed, ending, message, faults + losses))
-            write_failures(self._plan, self.failures)
-            self._told(Event(label, seed, "failed", {"message": message}))
-        else:
-            self.todo.append(key)
-            self._told(Event(label, seed, "again", {"message": message}))
+def _event(happened: Happened[Key]) -> Event:
+    assert happened.kind != "stopped"
+    values = {"message": happened.message} if happened.kind in ("again", "failed") else {}
+    return Event(*happened.key, happened.kind, values)
 
-    def _is_seen(self, label: str, seed: int) -> bool:
-        """Whether a training that has ended is there; on a shared file system, soon."""
-        until = time.monotonic() + _SEEN_SECONDS
-        while not _has_ended(self._plan, label, seed):
-            if time.monotonic() > until:
-                return False
-            time.sleep(_LOOK_SECONDS)
-        return True
+
+def _failure(happened: Happened[Key]) -> Failure:
+    return Failure(*happened.key, happened.ending, happened.message, happened.attempts)
+
+
+def _is_seen(plan: Plan, label: str, seed: int) -> bool:
+    """Whether a training that has ended is there; on a shared file system, soon."""
+    until = time.monotonic() + _SEEN_SECONDS
+    while not _has_ended(plan, label, seed):
+        if time.monotonic() > until:
+            return False
+        time.sleep(LOOK_SECONDS)
+    return True
 
 
 def _ignore(event: Event | None) -> None:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -128,9 +128,9 @@ def test_the_better_part_goes_on_and_what_diverges_does_not() -> None:
     curves = {"a": [5.0, 1.0], "b": [math.nan, 0.0], "c": [4.0, 3.0], "d": [3.0, math.inf]}
     trained: list[tuple[str, int]] = []
 
-    def train(name: str, epochs: int) -> float:
-        trained.append((name, epochs))
-        return curves[name][epochs - 1]
+    def train(names: Sequence[str], epochs: int) -> list[float]:
+        trained.extend((name, epochs) for name in names)
+        return [curves[name][epochs - 1] for name in names]
 
     reached = halve("abcd", rungs(4, 2, 2), train)
     assert trained == [("a", 1), ("b", 1), ("c", 1), ("d", 1), ("c", 2), ("d", 2)]

@@ -7,24 +7,14 @@ they are; the others go on from there.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cellwright.runs.curves import curve_of
-from cellwright.runs.errors import RunError
-from cellwright.runs.folder import RunFolder
-from cellwright.runs.lost_files import or_move_away
-from cellwright.runs.recipes import Recipe
-from cellwright.runs.run import Run, fresh_run, reopen
-from cellwright.runs.runner import Event, train
 from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.halving import Rung, halve, rungs
 from cellwright.search.one_shot.proposals import Proposal
-from cellwright.training.results import best_of
-
-Watched = Callable[[RunFolder, bool], AbstractContextManager[Callable[[Event], None] | None]]
-"""Entered for each short training, with whether it goes on; what it gives is called with events."""
+from cellwright.search.one_shot.short_trainings import ChoiceWatcher, loss_at, short_trainings
 
 
 @dataclass(frozen=True)
@@ -49,22 +39,25 @@ class Candidate:
 
 
 def train_candidates(
-    folder: SearchFolder, proposals: Sequence[Proposal], watched: Watched, checkpoint_seconds: float
+    folder: SearchFolder, proposals: Sequence[Proposal], watcher: ChoiceWatcher, checkpoint: float
 ) -> dict[Proposal, int]:
-    """Train what there is to choose among; the epochs of the last rung that each was on."""
-    tried, info = [each for each in proposals if each.tried], folder.info
+    """Train what there is to choose among; the epochs of the last rung that each was on.
+
+    Args:
+        folder: of the search.
+        proposals: all of them; some may not be tried.
+        watcher: told how it goes.
+        checkpoint: the seconds between checkpoints of each training.
+    """
+    tried, settings = [each for each in proposals if each.tried], folder.info.recipe
     if len(tried) < 2:
         return {}
-    recipe, settings = info.recipe.short_training(), info.recipe
     plan = [Rung(settings.selection_epochs, len(tried))]
     if settings.selection_cells > 1:
         plan = rungs(len(tried), settings.selection_epochs, settings.selection_eta)
 
-    def train_to(proposal: Proposal, epochs: int) -> float:
-        run = _retrain(folder, proposal, recipe, epochs, watched, checkpoint_seconds)
-        return _loss_at(run, epochs)
-
-    reached = halve(tried, plan, train_to)
+    with short_trainings(folder, plan, watcher, checkpoint) as train:
+        reached = halve(tried, plan, train)
     return {each: epochs for each, (epochs, _) in zip(tried, reached, strict=True)}
 
 
@@ -75,7 +68,7 @@ def candidate_of(folder: SearchFolder, proposal: Proposal, epochs: int | None) -
     if epochs is not None:
         run = folder.retraining(proposal.seed, proposal.number)
         assert run is not None
-        result, retrained = run.result(), _loss_at(run, epochs)
+        result, retrained = run.result(), loss_at(run, epochs)
         seconds = curve_of(run)[-1].seconds if result is None else result.seconds
     return Candidate(
         seed=proposal.seed,
@@ -122,58 +115,6 @@ def choice_seconds(candidates: Sequence[Candidate]) -> float:
 def all_diverged(candidates: list[Candidate]) -> bool:
     """Whether no seed came to its end. The cell is then what the first of them stood at."""
     return all(candidate.status != "ok" for candidate in candidates)
-
-
-# -- parts of it -------------------------------------------------------------------------------
-
-
-def _retrain(
-    folder: SearchFolder,
-    proposal: Proposal,
-    recipe: Recipe,
-    epochs: int,
-    watched: Watched,
-    checkpoint_seconds: float,
-) -> RunFolder:
-    """Train a candidate up to an epoch, from where it is."""
-    seed, number = proposal.seed, proposal.number
-    there = folder.retraining(seed, number)
-    if there is not None:
-        if there.info.cell.id != proposal.cell.id:
-            raise RunError(
-                f"{there.path} is of another cell than candidate {number} of seed {seed}, "
-                f"{proposal.cell.id}; move it away"
-            )
-        goes_on = epochs < recipe.training.epochs  # else it has to come to its end
-        if there.ended or (goes_on and len(curve_of(there)) >= epochs):
-            return there
-    run: Run
-    if there is not None:
-        with or_move_away(there.path, f"'{folder.go_on}'"):
-            run = reopen(there.path)
-    else:
-        run = fresh_run(
-            proposal.cell,
-            recipe,
-            seed,
-            path=folder.retraining_path(seed, number),
-            backend=folder.info.backend,
-        )
-    with watched(run.folder, there is not None) as watch:
-        train(
-            run.folder,
-            run.training,
-            watch=watch,
-            checkpoint_seconds=checkpoint_seconds,
-            pause_after=epochs,
-        )
-    return run.folder
-
-
-def _loss_at(run: RunFolder, epochs: int) -> float:
-    """The best loss of a run up to an epoch; infinite where there is none."""
-    best = best_of(curve_of(run)[:epochs])
-    return math.inf if best is None else best.valid
 
 
 def _finite(loss: float) -> float:

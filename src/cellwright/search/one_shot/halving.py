@@ -38,21 +38,26 @@ def rungs(cells: int, epochs: int, eta: int) -> list[Rung]:
 
 
 def halve(
-    tried: Sequence[Tried], plan: Sequence[Rung], train: Callable[[Tried, int], float]
+    tried: Sequence[Tried],
+    plan: Sequence[Rung],
+    train: Callable[[Sequence[Tried], int], Sequence[float]],
 ) -> list[tuple[int, float]]:
     """Train all as the rungs say; for each, the last rung that it was on and its loss there.
 
     Args:
         tried: what is chosen among.
         plan: the rungs.
-        train: trains one up to an epoch, and gives its loss; one that is not finite is the worst.
+        train: trains some up to an epoch, and gives their losses; those that are not finite are
+            the worst.
     """
     reached = [(0, math.inf)] * len(tried)
     places = list(range(len(tried)))
     for rung in plan:
         places = places[: rung.cells]
-        for place in sorted(places):
-            reached[place] = (rung.epochs, train(tried[place], rung.epochs))
+        on_it = sorted(places)
+        losses = train([tried[place] for place in on_it], rung.epochs)
+        for place, loss in zip(on_it, losses, strict=True):
+            reached[place] = (rung.epochs, loss)
         places.sort(key=lambda place: (_finite(reached[place][1]), place))
     return reached
 

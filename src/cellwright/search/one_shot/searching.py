@@ -17,11 +17,10 @@ from cellwright.base.locks import training_lock
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import write_cell
-from cellwright.runs.folder import RunFolder
 from cellwright.runs.lost_files import check_complete
 from cellwright.runs.recipes import opened
 from cellwright.runs.run import task_of
-from cellwright.runs.runner import Event, work_in
+from cellwright.runs.runner import work_in
 from cellwright.search.one_shot.choosing import (
     Candidate,
     all_diverged,
@@ -37,23 +36,18 @@ from cellwright.search.one_shot.folder import (
 )
 from cellwright.search.one_shot.kinds import Epoch, make_search
 from cellwright.search.one_shot.proposals import proposed
+from cellwright.search.one_shot.short_trainings import ChoiceWatcher
 from cellwright.tasks.task import Task
 from cellwright.training.results import StepDone
 
 
-class Watcher:
+class Watcher(ChoiceWatcher):
     """Who is told while a search goes on. This one says nothing."""
 
     def searching(
         self, folder: SeedFolder, resumed: bool
     ) -> AbstractContextManager[Callable[[StepDone | Epoch], None] | None]:
         """Entered for the search of each seed; what it gives is called with each event."""
-        return nullcontext()
-
-    def retraining(
-        self, folder: RunFolder, resumed: bool
-    ) -> AbstractContextManager[Callable[[Event], None] | None]:
-        """Entered for each short training; what it gives is called with each event."""
         return nullcontext()
 
     def searched(self, folder: SeedFolder) -> None:
@@ -90,7 +84,7 @@ def run_search(
             _search(folder.seed_folder(seed), task, watcher, checkpoint_seconds)
             watcher.searched(folder.seed_folder(seed))
         proposals = proposed(folder)
-        reached = train_candidates(folder, proposals, watcher.retraining, checkpoint_seconds)
+        reached = train_candidates(folder, proposals, watcher, checkpoint_seconds)
         candidates = choose([candidate_of(folder, each, reached.get(each)) for each in proposals])
         chosen = candidates[0].seed, candidates[0].number
         [cell] = [each.cell for each in proposals if (each.seed, each.number) == chosen]
