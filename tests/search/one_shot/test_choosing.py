@@ -19,11 +19,12 @@ import torch
 from dying import Ends
 
 from cellwright.api.results import Found
+from cellwright.base.cores import cores
 from cellwright.cell import Cell
 from cellwright.cell.listings import DartsListing, EssListing
 from cellwright.engine.probe import dead_reason
 from cellwright.runs.curves import curve_of
-from cellwright.runs.errors import RunError
+from cellwright.runs.errors import RunError, Stopped
 from cellwright.search.gradient.drawing import drawn_listing
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot import proposals
@@ -33,6 +34,7 @@ from cellwright.search.one_shot.halving import Rung, halve, rungs
 from cellwright.search.one_shot.proposals import proposed
 from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.search.one_shot.searching import Watcher, run_search
+from cellwright.search.one_shot.short_trainings import Tried
 from runs.support import write_corpus
 
 SMALL = (
@@ -343,3 +345,61 @@ def test_what_earlier_versions_chose_by_is_read(done: SearchFolder, tmp_path: Pa
             del each[name]
     path.write_text(json.dumps(kept))
     assert len(SearchFolder.open(folder.path).selection()["candidates"]) == len(kept["candidates"])
+
+
+# -- side by side ------------------------------------------------------------------------------
+
+
+def with_threads(folder: SearchFolder, path: Path, threads: int) -> SearchFolder:
+    """A copy of a search that has its choice before it, and so many threads."""
+    shutil.copytree(folder.path, path)
+    for each in path.glob("retrained-*"):
+        shutil.rmtree(each)
+    for name in ("found.json", "found.svg", "selection.json"):
+        (path / name).unlink()
+    info = json.loads((path / "search.json").read_text())
+    (path / "search.json").write_text(json.dumps({**info, "threads": threads, "status": "stopped"}))
+    return SearchFolder.open(path)
+
+
+class Told(Watcher):
+    """Remembers what was tried; after some trainings, somebody presses Ctrl-C."""
+
+    def __init__(self, stop_after: int | None = None) -> None:
+        self.events: list[Tried] = []
+        self._stop_after = stop_after
+
+    @contextmanager
+    def choosing(self, folder: Any, plan: Any, workers: int) -> Iterator[Any]:
+        self.plan, self.workers = plan, workers
+
+        def watch(event: Tried) -> None:
+            self.events.append(event)
+            if len(self.events) == self._stop_after:
+                signal.raise_signal(signal.SIGINT)
+
+        yield watch
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core has one training at a time")
+def test_side_by_side_it_comes_to_the_same(done: SearchFolder, tmp_path: Path) -> None:
+    folder = with_threads(done, tmp_path / "two", 2)
+    stopped = Told(stop_after=3)
+    with pytest.raises(Stopped, match="goes on from here"):
+        run_search(folder, stopped)
+    assert folder.state == "stopped"
+    told = Told()
+    run_search(SearchFolder.open(folder.path), told)
+    assert told.workers == 2
+    ended = [each for each in told.events if each.kind == "ended"]
+    assert len(ended) == sum(rung.cells for rung in told.plan)
+    assert outcome(folder) == outcome(done)
+
+
+@pytest.mark.skipif(cores() < 2, reason="one core has one training at a time")
+def test_a_training_that_fails_side_by_side_is_named(done: SearchFolder, tmp_path: Path) -> None:
+    folder = with_threads(done, tmp_path / "two", 2)
+    path = folder.retraining_path(0, 2)
+    path.write_text("not a folder")
+    with pytest.raises(RunError, match=r"retrained-0-2"):
+        run_search(folder)
