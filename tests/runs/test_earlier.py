@@ -165,9 +165,11 @@ def test_settings_that_came_later_are_as_they_were_without_them():
     today = evaluation_of_today(
         {"function": "cellwright.run.trials:train_trial", "arguments": {"recipe": recipe}}
     )
-    del today["arguments"]["recipe"]["model"]["init_range_embedding"]
+    for later in ("init_range_embedding", "bias_start"):
+        del today["arguments"]["recipe"]["model"][later]
     filled = evaluation_of_today(today)["arguments"]["recipe"]
     assert filled["model"]["init_range_embedding"] == 0.1
+    assert filled["model"]["bias_start"] == "zero"
     filled["model"]["init_range_embedding"] = "width"
     same = {**today, "arguments": {"recipe": filled}}
     assert evaluation_of_today(same) == same

@@ -183,3 +183,18 @@ def test_halves_are_the_training_text(corpus):
     for half in (first, second):
         assert np.array_equal(half.corpus.valid, corpus.valid)
         assert half.settings == task.settings
+
+
+# -- where the decoder's bias starts ---------------------------------------------------------------
+
+
+def test_a_bias_that_starts_at_frequencies_gives_the_unigram_loss(corpus):
+    task, counts = task_of(corpus), corpus.vocabulary.counts + 1
+    shares = counts / counts.sum()
+    for start, wanted in (("frequency", -np.log(shares)), ("zero", np.log(len(counts)))):
+        settings = OneLayerSettings(hidden=6, init_range_embedding=1e-6, bias_start=start)
+        model = task.model(zoo["lstm"], settings)
+        batches = task.ordered("valid", 2)
+        words = np.concatenate([batch.targets.numpy() for batch in batches])
+        expected = np.broadcast_to(wanted, len(counts))[words].mean()
+        assert task.measure(model, batches).loss == pytest.approx(expected, rel=1e-4)

@@ -73,6 +73,16 @@ class Vocabulary:
         """The words with these numbers."""
         return [self.tokens[id] for id in ids]
 
+    def log_shares(self) -> NDArray[np.float32]:
+        """The logarithm of each word's share of the training part, as if each were there once more.
+
+        >>> [round(float(np.exp(x)), 3) for x in Vocabulary(["a", "<unk>"], [8, 0]).log_shares()]
+        [0.9, 0.1]
+        """
+        counts = self.counts + 1
+        shares: NDArray[np.float64] = counts / counts.sum()
+        return np.log(shares).astype(np.float32)
+
     def __repr__(self) -> str:
         return f"<Vocabulary, {len(self):,} types>"
 

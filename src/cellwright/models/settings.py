@@ -77,6 +77,11 @@ class OneLayerSettings(BaseModel):
     init_range_embedding: Start = Field(
         0.1, description="the embeddings, which the decoder shares, start uniform in ± this"
     )
+    bias_start: Literal["zero", "frequency"] = Field(
+        "zero",
+        description="the decoder's bias starts at 0, or at how frequent each word is, so that the "
+        "first loss is that of knowing just this",
+    )
 
     def start(self, of: float | Literal["width"]) -> float:
         """One of the two ranges as a number."""

@@ -87,4 +87,5 @@ def _with_later_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
     model = recipe.get("model") if isinstance(recipe, Mapping) else None
     if recipe is None or not isinstance(model, Mapping) or model.get("kind") != "one-layer":
         return {}
-    return {"recipe": {**recipe, "model": {"init_range_embedding": 0.1, **model}}}
+    later = {"init_range_embedding": 0.1, "bias_start": "zero"}
+    return {"recipe": {**recipe, "model": {**later, **model}}}

@@ -20,7 +20,7 @@ from cellwright.engine import WeightBank
 from cellwright.models.build import build_language_model
 from cellwright.models.cell_model import Theta
 from cellwright.models.language_model import LanguageModel, TextBatch
-from cellwright.models.settings import ModelSettings
+from cellwright.models.settings import ModelSettings, OneLayerSettings
 from cellwright.tasks.language.measuring import segment_losses
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.language.segments import Segment, even_segments, training_segments
@@ -64,7 +64,12 @@ class LanguageTask:
         backend: str = "auto",
     ) -> LanguageModel:
         """One of the papers' language models around a cell."""
-        return build_language_model(settings, cell, len(self.corpus.vocabulary), backend, bank)
+        vocabulary = self.corpus.vocabulary
+        model = build_language_model(settings, cell, len(vocabulary), backend, bank)
+        if isinstance(settings, OneLayerSettings) and settings.bias_start == "frequency":
+            with torch.no_grad():
+                model.decoder_bias.copy_(torch.from_numpy(vocabulary.log_shares()))
+        return model
 
     def batches(self, part: Part, size: int, seed: int, epoch: int) -> Sequence[TextBatch]:
         """The text from beginning to end, in segments of random lengths."""
