@@ -4,13 +4,16 @@
     python benchmarks/search_methods.py --work w --texts builtin --methods auto random --seeds 2
     python benchmarks/search_methods.py --work w --report             # from what is there
 
-Every search has the same time on the same cores, and ends with one cell. All cells that were found
-on a text are then trained by one recipe from fresh seeds, beside LSTM, GRU and random cells, and
-measured on the test text. What has ended is kept in the folder: the same command again goes on.
+Studies have the same number of epochs of training, about three minutes of two cores, and so the
+table is the same on any machine, loaded or not; one-shot searches take about as long. Each ends
+with one cell. All cells that were found on a text are then trained by one recipe from fresh seeds,
+beside LSTM, GRU and random cells, and measured on the test text. What has ended is kept in the
+folder: the same command again goes on. The first seed of all methods comes first.
 
 The methods beside `auto` are asynchronous successive halving over random cells, plain random search
 and aging evolution, all over the same space of all cells; the variants of `auto` leave one of its
-parts out. One-shot searches run with their recipes for laptops.
+parts out. One-shot searches have the recipes for laptops, with a model, batches and epochs that fit
+texts as short as these; they choose among what they propose by the trainings that studies have.
 """
 
 from __future__ import annotations
@@ -50,14 +53,41 @@ STUDIES = {
 """Settings of each study beside those of the recipe `auto`."""
 
 ONE_SHOT = {
-    "darts": "darts-ptb-laptop",
-    "i-darts": "i-darts-ptb-laptop",
-    "ess": "ess-ptb-laptop",
-    "enas": "enas-ptb-laptop",
-    "random-sharing": "random-sharing-ptb-laptop",
+    "darts": ("darts-ptb-laptop", "search.epochs=6"),
+    "i-darts": ("i-darts-ptb-laptop", "search.epochs=6"),
+    "ess": ("ess-ptb-laptop", "search.rounds=3"),
+    "enas": ("enas-ptb-laptop", "search.epochs=6"),
+    "random-sharing": ("random-sharing-ptb-laptop", "search.epochs=12"),
 }
+SHORT_TEXT = (
+    f"model.hidden={WIDTH}",
+    "search.batch=20",
+    "search.learning_rate=4e-3",
+    f"selection_epochs={EPOCHS}",
+    "selection_cells=9",
+    f"selection_eta={ETA}",
+)
+"""Settings of all one-shot searches here."""
 
-RANDOM = ("any:3", "ess:3,nodes=8,m=3,edges=highway", "i-darts:3,nodes=8,edges=highway", "enas:3")
+TRAINING = f"""description = "The trainings of studies, for the choice of one-shot searches"
+extends = "laptop"
+
+[model]
+hidden = {WIDTH}
+"""
+
+MAIN = ("auto", "halving", "random")
+ON_PTB = ("evolution", *ONE_SHOT, *(name for name in STUDIES if name.startswith("auto-")))
+"""Searched for on the part of Penn Treebank alone."""
+SEEDS, FEWER_SEEDS = 5, 3
+
+RANDOM = ("any:3",)
+RANDOM_ON_PTB = (
+    *RANDOM,
+    "ess:3,nodes=8,m=3,edges=highway",
+    "i-darts:3,nodes=8,edges=highway,edges_per_node=1",
+    "enas:3",
+)
 """Live random cells beside the found ones."""
 
 
@@ -91,7 +121,7 @@ def corpus(work: Path, name: str) -> Path:
 def studied(work: Path, text: str, method: str, seed: int, given: argparse.Namespace) -> Found:
     """Run a study, or go on with it."""
     settings = [f"task.data={corpus(work, text)}", "text.train=none", f"child.model.hidden={WIDTH}"]
-    settings += [f"method.epochs={EPOCHS}", "final=none", f"budget.minutes={given.minutes}"]
+    settings += [f"method.epochs={EPOCHS}", "final=none", f"budget.epochs={given.epochs}"]
     own = STUDIES[method]
     kind = next((s for s in own if s.startswith("method.kind")), "")
     if not kind or kind.endswith("hyperband"):
@@ -119,8 +149,16 @@ def one_shot(work: Path, text: str, method: str, seed: int, given: argparse.Name
     if path.exists():
         found = cw.search(resume=path, **common)
     else:
+        training = work / "training.toml"
+        training.write_text(TRAINING)
+        recipe, own = ONE_SHOT[method]
         found = cw.search(
-            ONE_SHOT[method], str(corpus(work, text)), seed=seed, name=path.name, **common
+            recipe,
+            str(corpus(work, text)),
+            settings=[*SHORT_TEXT, own, f"training={training.absolute()}"],
+            seed=seed,
+            name=path.name,
+            **common,
         )
     return Found(text, method, seed, found.cell, found.cost.seconds, None, None)
 
@@ -135,21 +173,29 @@ def all_found(work: Path, given: argparse.Namespace) -> Iterator[Found]:
             values["cell"] = cw.Cell.from_json(json.dumps(values["cell"]))
             one = Found(**values)
             known[one.text, one.method, one.seed] = one
-    for text in given.texts:
-        for method in given.methods:
-            for seed in range(given.seeds):
-                if (text, method, seed) in known:
-                    yield known[text, method, seed]
-                elif not given.report:
-                    begun = time.monotonic()
-                    run = studied if method in STUDIES else one_shot
-                    one = run(work, text, method, seed, given)
-                    cell = json.loads(one.cell.to_json())
-                    with log.open("a") as file:
-                        file.write(json.dumps({**one.__dict__, "cell": cell}) + "\n")
-                    took = time.monotonic() - begun
-                    print(f"{text} {method} {seed}: {one.cell.id}, {took:.0f} s", flush=True)
-                    yield one
+    for text, method, seed in asked_for(given):
+        if (text, method, seed) in known:
+            yield known[text, method, seed]
+        elif not given.report:
+            begun = time.monotonic()
+            run = studied if method in STUDIES else one_shot
+            one = run(work, text, method, seed, given)
+            cell = json.loads(one.cell.to_json())
+            with log.open("a") as file:
+                file.write(json.dumps({**one.__dict__, "cell": cell}) + "\n")
+            took = time.monotonic() - begun
+            print(f"{text} {method} {seed}: {one.cell.id}, {took:.0f} s", flush=True)
+            yield one
+
+
+def asked_for(given: argparse.Namespace) -> Iterator[tuple[str, str, int]]:
+    """Text, method and seed of each search, the first seed of all of them first."""
+    for seed in range(SEEDS if given.seeds is None else given.seeds):
+        for text in given.texts:
+            extra = ON_PTB if text == "ptb" else ()
+            for method in given.methods or (*MAIN, *extra):
+                if given.seeds is not None or method in MAIN or seed < FEWER_SEEDS:
+                    yield text, method, seed
 
 
 def measured(work: Path, text: str, found: Sequence[Found], given: argparse.Namespace) -> Any:
@@ -166,7 +212,7 @@ def measured(work: Path, text: str, found: Sequence[Found], given: argparse.Name
         settings={"model.hidden": WIDTH},
         epochs=EPOCHS,
         seeds=given.training_seeds,
-        random=given.random,
+        random=RANDOM_ON_PTB if text == "ptb" else RANDOM,
         out=work / f"comparison-{text}",
         workers=given.workers,
         progress=False,
@@ -241,14 +287,11 @@ def main() -> int:
     parser.add_argument("--work", type=Path, required=True, help="where everything is kept")
     parser.add_argument("--texts", nargs="+", default=list(TEXTS), choices=TEXTS)
     every = [*STUDIES, *ONE_SHOT]
-    parser.add_argument(
-        "--methods", nargs="+", default=["auto", "halving", "random"], choices=every
-    )
-    parser.add_argument("--seeds", type=int, default=5, help="searches of each method")
-    parser.add_argument("--minutes", type=float, default=3.0, help="of each study")
+    parser.add_argument("--methods", nargs="+", choices=every, help="some alone")
+    parser.add_argument("--seeds", type=int, help="searches of each method; 5, or 3, unless said")
+    parser.add_argument("--epochs", type=int, default=160, help="of training, in each study")
     parser.add_argument("--training-seeds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--random", nargs="*", default=list(RANDOM))
     parser.add_argument("--report", action="store_true", help="search for nothing new")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
