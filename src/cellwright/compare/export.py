@@ -48,6 +48,7 @@ def as_json(plan: Plan, standings: Sequence[Standing]) -> dict[str, Any]:
                 "id": one.contender.cell.id,
                 "source": one.contender.source,
                 "parameters": one.parameters,
+                **({} if (width := one.contender.width) is None else {"width": width}),
                 "valid": _spread(one.valid),
                 "test": _spread(one.test),
                 "seconds": one.seconds,
