@@ -14,9 +14,14 @@ from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.options import (
+    WHERE,
     Data,
+    LimitGigabytes,
+    LimitSeconds,
     Settings,
     TrainingRecipe,
+    TrainingRetries,
+    TrainingThreads,
     address_option,
     executor_option,
     workers_option,
@@ -43,8 +48,6 @@ EXAMPLES = examples(
         "cellwright compare --random ess --seeds 1 --recipe runs/gru/recipe.toml -o r",
     ),
 )
-
-_WHERE = "Where trainings run, and how long"
 
 
 def run(
@@ -86,47 +89,13 @@ def run(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
     ] = Path("comparison"),
     pdf: Pdf = None,
-    executor: Annotated[str, executor_option("trainings", _WHERE)] = "local",
-    address: Annotated[str | None, address_option(_WHERE)] = None,
-    workers: Annotated[int | None, workers_option("Trainings", _WHERE)] = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Of each training; part of its settings.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = 1,
-    limit_seconds: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.001,
-            max=1e9,
-            help="The most that an attempt at a training may take.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    limit_gigabytes: Annotated[
-        float | None,
-        typer.Option(
-            metavar="GB",
-            min=0.001,
-            max=1e6,
-            help="The most memory that a training may hold.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    retries: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="How often a training that fails is tried again, from its last checkpoint.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = 2,
+    executor: Annotated[str, executor_option("trainings", WHERE)] = "local",
+    address: Annotated[str | None, address_option(WHERE)] = None,
+    workers: Annotated[int | None, workers_option("Trainings", WHERE)] = None,
+    threads: TrainingThreads = 1,
+    limit_seconds: LimitSeconds = None,
+    limit_gigabytes: LimitGigabytes = None,
+    retries: TrainingRetries = 2,
 ) -> None:
     """Train cells by the same recipe from the same seeds, and compare them.
 
@@ -175,10 +144,10 @@ def run(
             watcher=Shown(),
         )
     except Stopped as stop:
-        _print_stop("stopped; everything is saved")
+        print_stop("stopped; everything is saved")
         raise typer.Exit(128 + stop.signal) from None
     except KeyboardInterrupt:
-        _print_stop("interrupted at once; saved are the last checkpoints")
+        print_stop("interrupted at once; saved are the last checkpoints")
         raise typer.Exit(INTERRUPTED) from None
     print_standings(found.plan, list(found.standings))
     stdout().print(printable(f"report: {found.report}"), soft_wrap=True)
@@ -198,7 +167,8 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
     return found
 
 
-def _print_stop(line: str) -> None:
+def print_stop(line: str) -> None:
+    """Say why a command ended, and that it can go on."""
     say(line, "yellow", stderr())
     say("the same command again goes on from there", "", stderr())
 
