@@ -1,4 +1,4 @@
-"""The helps of `train`, `evaluate` and `runs` teach by examples that run, one after the other."""
+"""The helps of `train`, `compare`, `runs` and others teach by examples that run, in a row."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import shlex
 
 import pytest
 
-HELPS = ["train", "evaluate", "compare", "runs", "runs list", "runs show", "runs plot"]
+HELPS = [
+    "train", "evaluate", "compare", "sensitivity", "runs", "runs list", "runs show", "runs plot",
+]  # fmt: skip
 
 
 def examples(text: str) -> list[str]:

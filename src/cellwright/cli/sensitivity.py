@@ -33,26 +33,25 @@ if TYPE_CHECKING:
     from cellwright.api import Sensitivity
 
 _SMALL = (
-    "--set search.rounds=1 --set search.warmup_epochs=0 --set model.hidden=8 "
-    "--set selection_cells=1 --set-training training.epochs=1 --set-training model.hidden=16 "
-    "--executor in-process"
+    "cellwright sensitivity ess-laptop --vary nodes=1 --data short --seeds 1 "
+    "--set search.nodes=2 --set search.rounds=1 --set search.batch=16 --set model.hidden=8 "
+    "--set selection_cells=1 --set-training training.epochs=1 --executor in-process"
 )
 
 EXAMPLES = examples(
+    ("a short text, so that what is below takes seconds", "cellwright data get builtin --to texts"),
     (
-        "cells of 1 and 2 nodes, trained once each; all of it very small here",
-        f"cellwright sensitivity ess-laptop --vary nodes=1 --set search.nodes=2 --seeds 1 {_SMALL}",
+        "",
+        "mkdir short; for part in train valid test; do "
+        "head -n 200 texts/builtin/$part.txt > short/$part.txt; done",
     ),
+    ("cells of 1 node and of 2, as the recipe has here, each trained once", _SMALL),
     ("its figures, for programs", "cat sensitivity/points.csv"),
     (
-        "beside an LSTM with as many parameters: the same folder goes on, and trains that alone",
-        "cellwright sensitivity ess-laptop --vary nodes=1 --set search.nodes=2 --seeds 1 "
-        f"--against lstm {_SMALL}",
+        "beside an LSTM of the same size: the folder is gone on with, and the LSTM alone trained",
+        f"{_SMALL} --against lstm",
     ),
-    (
-        "the cell that was found with 1 node",
-        "cellwright cells show sensitivity/cells/nodes1-m2.json",
-    ),
+    ("what was found with 1 node", "cellwright cells show sensitivity/cells/nodes1-m2.json"),
 )
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from cellwright.base.bounds import MOST
-from cellwright.base.errors import shown
 from cellwright.cell import Cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.recipes import Recipe
@@ -15,6 +14,9 @@ from cellwright.training.size import parameter_count
 
 WIDTH = "hidden"
 """The setting of models that is their width."""
+
+ALONG = "embedding"
+"""One that grows with it where a model has both, so that the model keeps its shape."""
 
 
 def width_of(recipe: Recipe) -> int:
@@ -34,8 +36,11 @@ def width_of(recipe: Recipe) -> int:
 
 def with_width(recipe: Recipe, width: int) -> Recipe:
     """The recipe with models of another width."""
-    model = recipe.model.model_copy(update={WIDTH: width})
-    return recipe.model_copy(update={"model": model})
+    changes = {WIDTH: width}
+    along = getattr(recipe.model, ALONG, None)
+    if isinstance(along, int):
+        changes[ALONG] = max(1, round(along * width / width_of(recipe)))
+    return recipe.model_copy(update={"model": recipe.model.model_copy(update=changes)})
 
 
 def size(cell: Cell, task: Task[Any], recipe: Recipe) -> int:
@@ -63,8 +68,8 @@ def fitting_width(cell: Cell, task: Task[Any], recipe: Recipe, most: int) -> int
     while fits(high):
         if high == MOST:
             raise RunError(
-                f"the models of {recipe.name} have no more than {shown(most)} parameters at any "
-                f"width (model.{WIDTH})"
+                f"the models of {recipe.name} have no more than {most:,} parameters at any width "
+                f"(model.{WIDTH})"
             )
         low, high = high, min(2 * high, MOST)
     while high - low > 1:
