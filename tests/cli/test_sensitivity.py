@@ -1,10 +1,31 @@
-"""`cellwright sensitivity`: what is wrong is said before anything is made."""
+"""`cellwright sensitivity`: its help teaches, and what is wrong is said at once."""
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
+
+from cellwright.base.threads import threads_for
+
+
+def test_the_examples_of_the_help_run(run, shell):
+    text = run("sensitivity", "--help").out
+    lines = [line.strip()[2:] for line in text.splitlines() if line.strip().startswith("$ ")]
+    assert len(lines) >= 3
+    said = []
+    for line in lines:
+        program, *arguments = shlex.split(line)
+        with threads_for(1):  # so little work is slower on more
+            outcome = run(*arguments) if program == "cellwright" else shell(line)
+        assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"
+        said.append(outcome.out)
+    assert "search 2 of 2: nodes 1, m 2" in said[2]
+    assert "Of nodes 1 and 2, " in said[2]
+    assert "picture: sensitivity/sensitivity.svg" in said[2]
+    assert "search 1 of 2" not in said[4]
+    assert "3 cells, 1 seed: 3 trainings, 2 of them done before" in said[4]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The helps of `train`, `compare`, `runs` and others teach by examples that run, in a row."""
+"""The helps of `train`, `evaluate` and `runs` teach by examples that run, one after the other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import shlex
 
 import pytest
 
-HELPS = [
-    "train", "evaluate", "compare", "sensitivity", "runs", "runs list", "runs show", "runs plot",
-]  # fmt: skip
+HELPS = ["train", "evaluate", "compare", "runs", "runs list", "runs show", "runs plot"]
 
 
 def examples(text: str) -> list[str]:

@@ -42,15 +42,11 @@ EXAMPLES = examples(
     ("a short text, so that what is below takes seconds", "cellwright data get builtin --to texts"),
     (
         "",
-        "mkdir short; for part in train valid test; do "
-        "head -n 200 texts/builtin/$part.txt > short/$part.txt; done",
+        "mkdir short; for f in texts/*/*.txt; do head -n 200 $f > short/${f##*/}; done",
     ),
-    ("cells of 1 node and of 2, as the recipe has here, each trained once", _SMALL),
+    ("cells of 1 node beside those of 2, which the recipe has here, trained once each", _SMALL),
     ("its figures, for programs", "cat sensitivity/points.csv"),
-    (
-        "beside an LSTM of the same size: the folder is gone on with, and the LSTM alone trained",
-        f"{_SMALL} --against lstm",
-    ),
+    ("the same folder goes on, with an LSTM of the same size", f"{_SMALL} --against lstm"),
     ("what was found with 1 node", "cellwright cells show sensitivity/cells/nodes1-m2.json"),
 )
 
@@ -142,6 +138,8 @@ def run(
     value is a search of its own. What it finds is trained from scratch, in
     models of one size: each has the largest width (model.hidden) at which it
     has at most so many parameters. Searches keep the width that RECIPE says.
+    ESS' two curves, for a small search on a laptop:
+    ess-laptop --vary nodes=2,4,6,8 --vary m=1,2,3 --against lstm
 
     FOLDER gets a picture of the metric against each setting
     (sensitivity.svg), the figures (points.json, points.csv), the searches, and
