@@ -85,7 +85,7 @@ def test_from_start_to_end_also_after_a_stop(text: str):
     assert len(Path("s/points.csv").read_text().splitlines()) == 1 + 3 + 1
     assert grown.rows()[-1]["label"] == "lstm"
     picture = Path("s/sensitivity.svg").read_text()
-    for words in ("nodes: nodes inside the cell", "drawn at random (1 cell)", "lstm", "m = 1"):
+    for words in ("nodes inside the cell", "drawn at random (1 cell)", "lstm", "m = 1"):
         assert words in picture
     assert "As the space grows" in grown.report.read_text()
 

@@ -43,54 +43,54 @@ def sensitivity(found: Figures, kind: str = "svg", width: float | None = None) -
     def draw(figure: Any) -> None:
         parts = paper.parts(figure, across, sharey=True)
         heights: list[float] = []
+        legend: dict[str, Any] = {}
         for axes, axis in zip(parts, found.grid.axes, strict=True):
-            heights += _draw_part(axes, found, axis)
+            heights += _draw_part(axes, found, axis, legend)
         label = axis_label(found.plan.metric, "validation")
         for place, axes in enumerate(parts):
             scale_axis(axes, found.plan.metric, heights)
             if place == 0 or paper.is_narrow(figure):
                 axes.set_ylabel(label)
-        handles, _ = parts[0].get_legend_handles_labels()
-        paper.legend_outside(figure, handles=handles)
+        paper.legend_outside(figure, handles=list(legend.values()))
 
     shape = paper.Shape(1.6 + 3.6 * across, 4.2, across)
     return drawing.picture(draw, kind, shape, width=width)
 
 
-def _draw_part(axes: Any, found: Figures, axis: Axis) -> list[float]:
-    """One setting; the heights that were drawn."""
+def _draw_part(axes: Any, found: Figures, axis: Axis, legend: dict[str, Any]) -> list[float]:
+    """One setting; the heights that were drawn. What is new in it goes into the legend."""
     look, drawn_look, *others = drawing.looks(2 + len(found.against))
     points = found.along(axis)
-    heights = _draw_series(axes, axis.values, [one.found.valid for _, one in points], look, FOUND)
-    own = dict(found.grid.base.counts)[axis.setting]
-    at_base = found.points[found.grid.base.label].found.valid
-    if at_base is not None:
-        axes.plot(
-            [own], [at_base.mean], linestyle="none", marker="o", markersize=13,
-            markerfacecolor="none", markeredgecolor=drawing.GREY, markeredgewidth=1.3,
-            label=f"as {drawing.plain(found.grid.recipe.name)} has it",
-        )  # fmt: skip
+    spreads = [one.found.valid for _, one in points]
+    legend[FOUND], heights = _draw_series(axes, axis.values, spreads, look, FOUND)
     if any(one.random for _, one in points):
-        steps = [
-            after - before for before, after in zip(axis.values, axis.values[1:], strict=False)
-        ]
-        shift = _SHIFT * min(steps, default=1)
-        places = [value + shift for value in axis.values]
+        steps = [b - a for a, b in zip(axis.values, axis.values[1:], strict=False)]
+        places = [value + _SHIFT * min(steps, default=1) for value in axis.values]
         count = len(points[0][1].random)
         label = f"{DRAWN} ({count} {'cell' if count == 1 else 'cells'})"
         spreads = [one.random_valid for _, one in points]
-        heights += _draw_series(axes, places, spreads, drawn_look, label)
+        thin = {**drawn_look, "linewidth": 1.0}
+        legend[DRAWN], drawn = _draw_series(axes, places, spreads, thin, label)
+        heights += drawn
+    own = dict(found.grid.base.counts)[axis.setting]
+    at_base = found.points[found.grid.base.label].found.valid
+    if at_base is not None:
+        [legend["base"]] = axes.plot(
+            [own], [at_base.mean], linestyle="none", marker="o", markersize=12,
+            markerfacecolor="none", markeredgecolor=drawing.GREY, markeredgewidth=1.3,
+            label=f"as {drawing.plain(found.grid.recipe.name)} has it",
+        )  # fmt: skip
     for one, other in zip(found.against, others, strict=True):
         if one.valid is not None:
             heights.append(one.valid.mean)
-            axes.axhline(
+            legend[one.label] = axes.axhline(
                 one.valid.mean, color=other["color"], linestyle="--", linewidth=1.3,
                 label=drawing.plain(one.label),
             )  # fmt: skip
     fixed = [f"{name} = {value}" for name, value in found.grid.base.counts if name != axis.setting]
     if fixed:
         axes.set_title(", ".join(fixed), fontsize="medium")
-    axes.set_xlabel(_described(found, axis))
+    axes.set_xlabel(paper.broken(_described(found, axis), 36))
     axes.set_xticks(
         axis.values if len(axis.values) <= 12 else axis.values[:: len(axis.values) // 8]
     )
@@ -104,22 +104,24 @@ def _draw_series(
     spreads: Sequence[Spread | None],
     look: dict[str, Any],
     label: str,
-) -> list[float]:
+) -> tuple[Any, list[float]]:
+    """Means with their spreads; what stands for them in a legend, and the heights."""
     means = [math.nan if spread is None else spread.mean for spread in spreads]
     errors = [0.0 if spread is None else spread.deviation or 0.0 for spread in spreads]
-    axes.errorbar(
-        places, means, yerr=errors, capsize=3, elinewidth=1.1, linewidth=1.9, markersize=5,
-        label=label, **look,
-    )  # fmt: skip
-    return [
-        mean + sign * error for mean, error in zip(means, errors, strict=True) for sign in (-1, 1)
-    ]
+    style = {"linewidth": 1.9, "markersize": 5, **look}
+    drawn = axes.errorbar(
+        places, means, yerr=errors, capsize=3, elinewidth=1.1, label=label, **style
+    )
+    ends = [(mean - error, mean + error) for mean, error in zip(means, errors, strict=True)]
+    return drawn, [end for pair in ends for end in pair]
 
 
 def _described(found: Figures, axis: Axis) -> str:
     """What stands at the axis of a setting."""
     field = type(found.grid.recipe.search).model_fields[axis.setting]
     words = (field.description or "").partition(":")[0].removesuffix(" (ess)")
+    if words.startswith(axis.setting):
+        return words
     return f"{axis.setting}: {words}" if words else axis.setting
 
 
