@@ -215,8 +215,8 @@ def best_words(found: Figures) -> list[str]:
         own = dict(found.grid.base.counts)[axis.setting]
         which = "the recipe's own" if value == own else f"the recipe has {own}"
         said.append(
-            f"Of {axis.setting} {named(axis.values)}, {value} has the {metric.best_word} mean "
-            f"validation {metric.name}, {mean_text(at, metric)} ({which})."
+            f"The {metric.best_word} mean validation {metric.name}, {mean_text(at, metric)}, is at "
+            f"{axis.setting} {value} of {named(axis.values)} ({which})."
         )
     return said
 
