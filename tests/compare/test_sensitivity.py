@@ -9,10 +9,11 @@ import pytest
 
 from cellwright.base.errors import UserError
 from cellwright.cell.zoo import zoo
+from cellwright.compare.sensitivity.folder import FILE, begin
 from cellwright.compare.sensitivity.grid import make_grid, read_vary
 from cellwright.compare.widths import fitting_width, size, width_of, with_width
 from cellwright.runs.errors import RunError
-from cellwright.runs.recipes import load_recipe
+from cellwright.runs.recipes import LooseSettings, load_recipe
 from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.search.one_shot.space import searched_space, space_counts
 from cellwright.tasks.registry import open_task
@@ -98,3 +99,28 @@ def test_the_width_is_the_largest_that_has_no_more_parameters(tmp_path: Path, ki
         fitting_width(zoo["gru"], task, recipe, 10)
     with pytest.raises(RunError, match="have no more than 1,000,000,000,000,000 parameters"):
         fitting_width(zoo["gru"], task, recipe, 10**15)
+
+
+def test_models_without_a_width_are_refused():
+    recipe = load_recipe("laptop").model_copy(update={"model": LooseSettings()})
+    with pytest.raises(RunError, match=r"laptop have no setting model\.hidden"):
+        width_of(recipe)
+
+
+def test_what_is_in_the_folder_is_looked_at(tmp_path: Path):
+    grid = make_grid(load_search_recipe("ess-laptop"), {"nodes": [2]})
+    begin(tmp_path / "s", grid, [0], None)
+    written = (tmp_path / "s" / FILE).read_bytes()
+    begin(tmp_path / "s", grid, [0], None)
+    assert (tmp_path / "s" / FILE).read_bytes() == written
+    more = make_grid(load_search_recipe("ess-laptop"), {"nodes": [2, 8], "m": [1]})
+    begin(tmp_path / "s", more, [0], None)
+    with pytest.raises(RunError, match="also has nodes=8; name all of its values again"):
+        begin(tmp_path / "s", grid, [0], None)
+    for damage in (b"", b"[]", b"{}", written[:100], written.replace(b"/1", b"/9", 1)):
+        (tmp_path / "s" / FILE).write_bytes(damage)
+        with pytest.raises(RunError, match=f"{FILE} is damaged, or of another version"):
+            begin(tmp_path / "s", grid, [0], None)
+        assert (tmp_path / "s" / FILE).read_bytes() == damage
+    with pytest.raises(RunError, match="is a file; a comparison is a folder"):
+        begin(tmp_path / "s" / FILE, grid, [0], None)
