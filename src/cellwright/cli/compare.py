@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from cellwright.compare.contenders import Contender
     from cellwright.compare.plan import Plan
     from cellwright.compare.results import Standing
+    from cellwright.trials.executors import Limits
 
 EXAMPLES = examples(
     ("a small training, whose recipe is used below", TRAIN[1]),
@@ -113,8 +116,6 @@ def run(
     from cellwright.api import compare
     from cellwright.cli.watching import Shown
     from cellwright.compare.failures import refuse_failures
-    from cellwright.runs.errors import Stopped
-    from cellwright.trials.executors import Limits
     from cellwright.trials.retries import Retries
 
     contenders = _contenders(names or [], random or [], random_seed)
@@ -122,8 +123,7 @@ def run(
         raise typer.BadParameter(
             "a CELL is missing, or --random SPACE; as in: cellwright compare lstm gru"
         )
-    gigabytes = None if limit_gigabytes is None else int(limit_gigabytes * 1e9)
-    try:
+    with stopping():
         found = compare(
             contenders,
             data,
@@ -137,18 +137,12 @@ def run(
             address=address,
             workers=workers,
             threads=threads,
-            limits=Limits(limit_seconds, gigabytes),
+            limits=limits_of(limit_seconds, limit_gigabytes),
             retries=Retries(retries),
             command=shlex.join(["cellwright", *sys.argv[1:]]),
             pdf=pdf,
             watcher=Shown(),
         )
-    except Stopped as stop:
-        print_stop("stopped; everything is saved")
-        raise typer.Exit(128 + stop.signal) from None
-    except KeyboardInterrupt:
-        print_stop("interrupted at once; saved are the last checkpoints")
-        raise typer.Exit(INTERRUPTED) from None
     print_standings(found.plan, list(found.standings))
     stdout().print(printable(f"report: {found.report}"), soft_wrap=True)
     refuse_failures(found.failures)
@@ -167,8 +161,29 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
     return found
 
 
-def print_stop(line: str) -> None:
-    """Say why a command ended, and that it can go on."""
+def limits_of(seconds: float | None, gigabytes: float | None) -> Limits:
+    """What an attempt at a training may take, as the options have it."""
+    from cellwright.trials.executors import Limits
+
+    return Limits(seconds, None if gigabytes is None else int(gigabytes * 1e9))
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Work that Ctrl-C ends, and the same command goes on with: say so, and exit."""
+    from cellwright.runs.errors import Stopped
+
+    try:
+        yield
+    except Stopped as stop:
+        _print_stop("stopped; everything is saved")
+        raise typer.Exit(128 + stop.signal) from None
+    except KeyboardInterrupt:
+        _print_stop("interrupted at once; saved are the last checkpoints")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _print_stop(line: str) -> None:
     say(line, "yellow", stderr())
     say("the same command again goes on from there", "", stderr())
 

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellwright.cli.compare import print_stop
-from cellwright.cli.errors import INTERRUPTED
+from cellwright.cli.compare import limits_of, stopping
 from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.options import (
@@ -152,14 +151,11 @@ def run(
     from cellwright.api import sensitivity
     from cellwright.cli.watching import Shown
     from cellwright.compare.failures import refuse_failures
-    from cellwright.runs.errors import Stopped
-    from cellwright.trials.executors import Limits
     from cellwright.trials.retries import Retries
 
     if not vary:
         raise typer.BadParameter("--vary is missing, as in: --vary nodes=2,4,8")
-    gigabytes = None if limit_gigabytes is None else int(limit_gigabytes * 1e9)
-    try:
+    with stopping():
         found = sensitivity(
             recipe,
             vary,
@@ -178,18 +174,12 @@ def run(
             address=address,
             workers=workers,
             threads=threads,
-            limits=Limits(limit_seconds, gigabytes),
+            limits=limits_of(limit_seconds, limit_gigabytes),
             retries=Retries(retries),
             command=shlex.join(["cellwright", *sys.argv[1:]]),
             pdf=pdf,
             watcher=Shown(),
         )
-    except Stopped as stop:
-        print_stop("stopped; everything is saved")
-        raise typer.Exit(128 + stop.signal) from None
-    except KeyboardInterrupt:
-        print_stop("interrupted at once; saved are the last checkpoints")
-        raise typer.Exit(INTERRUPTED) from None
     _print(found)
     refuse_failures(found.failures)
 
