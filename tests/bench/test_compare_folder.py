@@ -18,7 +18,7 @@ from cellwright.bench.compare.folder import (
     report_title,
 )
 from cellwright.bench.synthetic import synthetic
-from cellwright.compare.plan import _check_place
+from cellwright.compare.plan import check_place
 from cellwright.report.page import Page
 from cellwright.runs.errors import RunError
 
@@ -73,7 +73,7 @@ def test_what_is_something_else_is_named(tmp_path: Path, name: str, what: str):
 def test_a_comparison_of_cells_does_not_take_it(tmp_path: Path):
     mark_folder(tmp_path, ONE)
     with pytest.raises(RunError, match="is a comparison of search methods, and no comparison of c"):
-        _check_place(tmp_path)
+        check_place(tmp_path)
 
 
 def test_folders_of_earlier_versions_say_it_by_their_report(tmp_path: Path):

@@ -12,9 +12,18 @@ notebook. The commands call these functions too, and print. May import everythin
 
 from cellwright.api.comparing import compare
 from cellwright.api.inputs import as_cell
-from cellwright.api.results import Comparison, Cost, Evaluation, Found, StudyFound, TrainedRun
+from cellwright.api.results import (
+    Comparison,
+    Cost,
+    Evaluation,
+    Found,
+    Sensitivity,
+    StudyFound,
+    TrainedRun,
+)
 from cellwright.api.searching import search
 from cellwright.api.training import evaluate, load, train
+from cellwright.api.varying import sensitivity
 from cellwright.api.watching import Watcher
 
 __all__ = [
@@ -22,6 +31,7 @@ __all__ = [
     "Cost",
     "Evaluation",
     "Found",
+    "Sensitivity",
     "StudyFound",
     "TrainedRun",
     "Watcher",
@@ -30,5 +40,6 @@ __all__ = [
     "evaluate",
     "load",
     "search",
+    "sensitivity",
     "train",
 ]

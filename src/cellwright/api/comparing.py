@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from cellwright.api.watching import Watcher
 from cellwright.cell import Cell
 from cellwright.compare.contenders import Contender, contender, dead_words, random_contenders
 from cellwright.compare.failures import Failure
-from cellwright.compare.plan import make_plan
-from cellwright.compare.results import standings
+from cellwright.compare.plan import Plan, make_plan
+from cellwright.compare.results import Standing, standings
 from cellwright.compare.running import missing, train_all
 from cellwright.compare.search_epochs import search_epochs
-from cellwright.report.comparison.page import write_report
+from cellwright.report.comparison.over_search import add_search
+from cellwright.report.comparison.page import Section, write_report
 from cellwright.report.drawing import matplotlib
 from cellwright.report.paper import paper_width
 from cellwright.runs.recipes import Recipe
@@ -106,10 +108,10 @@ def compare(
     contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
     for request in random:
         contenders += random_contenders(request, random_seed)
-    epochs_of_search = None
+    along = None
     if search is not None:
-        epochs_of_search = search_epochs(SearchFolder.open(search, SEARCHES), every)
-        contenders += epochs_of_search.contenders
+        along = search_epochs(SearchFolder.open(search, SEARCHES), every)
+        contenders += along.contenders
     data, about = data_and_task(task)
     with told.reading() as reading:
         changes = [*about, *overrides(settings, epochs=epochs)]
@@ -119,16 +121,58 @@ def compare(
         plan = make_plan(
             Path(out), contenders, found, seeds, data=data, threads=threads, progress=reading
         )
+
+    def sections(ranked: Sequence[Standing]) -> list[Section]:
+        if along is None:
+            return []
+        add = partial(add_search, plan=plan, standings=ranked, epochs=along, pdf=width)
+        return [("While it was searched", add)]
+
+    return carried_out(
+        plan,
+        told,
+        executor=executor,
+        where=where,
+        retries=retries,
+        command=command,
+        width=width,
+        sections=sections,
+    )
+
+
+def carried_out(
+    plan: Plan,
+    told: Watcher,
+    *,
+    executor: str,
+    where: Mapping[str, Any],
+    retries: Retries,
+    command: str,
+    width: float | None,
+    sections: Callable[[Sequence[Standing]], Sequence[Section]],
+) -> Comparison:
+    """A comparison of which all that is missing was trained, with its report.
+
+    Args:
+        plan: the comparison.
+        told: who is told how it goes.
+        executor: where trainings run.
+        where: what `executor_by_name` takes beside that and the threads.
+        retries: how often a training that fails is tried again.
+        command: what made it.
+        width: of pictures as PDF, in inches; None without.
+        sections: what else the report has, once the figures are known.
+    """
     told.planned(plan)
     for words in dead_words(plan.contenders):
         told.warn(words)
     failures: list[Failure] = []
     if missing(plan):
         with (
-            executor_by_name(executor, threads=threads, **where) as running,
+            executor_by_name(executor, threads=plan.threads, **where) as running,
             told.comparing(plan, running.slots) as watch,
         ):
             failures = train_all(plan, running, retries=retries, watch=watch)
     ranked = standings(plan)
-    report = write_report(plan, ranked, command, width, epochs_of_search)
+    report = write_report(plan, ranked, command, width, sections(ranked))
     return Comparison(plan, tuple(ranked), report, tuple(failures))

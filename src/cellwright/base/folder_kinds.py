@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 _KINDS = (
+    (("sensitivity.json",), "a sensitivity analysis"),  # it is a comparison of cells as well
     (("comparison.json",), "a comparison of cells"),
     (("methods.json",), "a comparison of search methods"),
     (("report.html", "regrets.csv"), "a comparison of search methods"),  # of earlier versions

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,9 +16,14 @@ from cellwright.cli.errors import INTERRUPTED
 from cellwright.cli.files import Pdf
 from cellwright.cli.help import examples
 from cellwright.cli.options import (
+    WHERE,
     Data,
+    LimitGigabytes,
+    LimitSeconds,
     Settings,
     TrainingRecipe,
+    TrainingRetries,
+    TrainingThreads,
     address_option,
     executor_option,
     workers_option,
@@ -29,6 +36,7 @@ if TYPE_CHECKING:
     from cellwright.compare.contenders import Contender
     from cellwright.compare.plan import Plan
     from cellwright.compare.results import Standing
+    from cellwright.trials.executors import Limits
 
 EXAMPLES = examples(
     ("a small training, whose recipe is used below", TRAIN[1]),
@@ -43,8 +51,6 @@ EXAMPLES = examples(
         "cellwright compare --random ess --seeds 1 --recipe runs/gru/recipe.toml -o r",
     ),
 )
-
-_WHERE = "Where trainings run, and how long"
 
 
 def run(
@@ -86,47 +92,13 @@ def run(
         Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
     ] = Path("comparison"),
     pdf: Pdf = None,
-    executor: Annotated[str, executor_option("trainings", _WHERE)] = "local",
-    address: Annotated[str | None, address_option(_WHERE)] = None,
-    workers: Annotated[int | None, workers_option("Trainings", _WHERE)] = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=1,
-            help="Of each training; part of its settings.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = 1,
-    limit_seconds: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            min=0.001,
-            max=1e9,
-            help="The most that an attempt at a training may take.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    limit_gigabytes: Annotated[
-        float | None,
-        typer.Option(
-            metavar="GB",
-            min=0.001,
-            max=1e6,
-            help="The most memory that a training may hold.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = None,
-    retries: Annotated[
-        int,
-        typer.Option(
-            metavar="N",
-            min=0,
-            help="How often a training that fails is tried again, from its last checkpoint.",
-            rich_help_panel=_WHERE,
-        ),
-    ] = 2,
+    executor: Annotated[str, executor_option("trainings", WHERE)] = "local",
+    address: Annotated[str | None, address_option(WHERE)] = None,
+    workers: Annotated[int | None, workers_option("Trainings", WHERE)] = None,
+    threads: TrainingThreads = 1,
+    limit_seconds: LimitSeconds = None,
+    limit_gigabytes: LimitGigabytes = None,
+    retries: TrainingRetries = 2,
 ) -> None:
     """Train cells by the same recipe from the same seeds, and compare them.
 
@@ -144,8 +116,6 @@ def run(
     from cellwright.api import compare
     from cellwright.cli.watching import Shown
     from cellwright.compare.failures import refuse_failures
-    from cellwright.runs.errors import Stopped
-    from cellwright.trials.executors import Limits
     from cellwright.trials.retries import Retries
 
     contenders = _contenders(names or [], random or [], random_seed)
@@ -153,8 +123,7 @@ def run(
         raise typer.BadParameter(
             "a CELL is missing, or --random SPACE; as in: cellwright compare lstm gru"
         )
-    gigabytes = None if limit_gigabytes is None else int(limit_gigabytes * 1e9)
-    try:
+    with stopping():
         found = compare(
             contenders,
             data,
@@ -168,18 +137,12 @@ def run(
             address=address,
             workers=workers,
             threads=threads,
-            limits=Limits(limit_seconds, gigabytes),
+            limits=limits_of(limit_seconds, limit_gigabytes),
             retries=Retries(retries),
             command=shlex.join(["cellwright", *sys.argv[1:]]),
             pdf=pdf,
             watcher=Shown(),
         )
-    except Stopped as stop:
-        _print_stop("stopped; everything is saved")
-        raise typer.Exit(128 + stop.signal) from None
-    except KeyboardInterrupt:
-        _print_stop("interrupted at once; saved are the last checkpoints")
-        raise typer.Exit(INTERRUPTED) from None
     print_standings(found.plan, list(found.standings))
     stdout().print(printable(f"report: {found.report}"), soft_wrap=True)
     refuse_failures(found.failures)
@@ -196,6 +159,28 @@ def _contenders(names: list[str], random: list[str], seed: int) -> list[Contende
     for request in random:
         found += random_contenders(request, seed)
     return found
+
+
+def limits_of(seconds: float | None, gigabytes: float | None) -> Limits:
+    """What an attempt at a training may take, as the options have it."""
+    from cellwright.trials.executors import Limits
+
+    return Limits(seconds, None if gigabytes is None else int(gigabytes * 1e9))
+
+
+@contextmanager
+def stopping() -> Iterator[None]:
+    """Work that Ctrl-C ends, and the same command goes on with: say so, and exit."""
+    from cellwright.runs.errors import Stopped
+
+    try:
+        yield
+    except Stopped as stop:
+        _print_stop("stopped; everything is saved")
+        raise typer.Exit(128 + stop.signal) from None
+    except KeyboardInterrupt:
+        _print_stop("interrupted at once; saved are the last checkpoints")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _print_stop(line: str) -> None:

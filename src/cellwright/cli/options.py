@@ -50,3 +50,43 @@ def workers_option(what: str, panel: str | None = None) -> Any:
     """How many run at once."""
     note = f"{what} at once. Default: as many as there are cores for."
     return typer.Option(metavar="N", min=1, help=note, rich_help_panel=panel)
+
+
+WHERE = "Where trainings run, and how long"
+"""The panel of the options below."""
+
+TrainingThreads = Annotated[
+    int,
+    typer.Option(
+        metavar="N", min=1, help="Of each training; part of its settings.", rich_help_panel=WHERE
+    ),
+]
+LimitSeconds = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.001,
+        max=1e9,
+        help="The most that an attempt at a training may take.",
+        rich_help_panel=WHERE,
+    ),
+]
+LimitGigabytes = Annotated[
+    float | None,
+    typer.Option(
+        metavar="GB",
+        min=0.001,
+        max=1e6,
+        help="The most memory that a training may hold.",
+        rich_help_panel=WHERE,
+    ),
+]
+TrainingRetries = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        min=0,
+        help="How often a training that fails is tried again, from its last checkpoint.",
+        rich_help_panel=WHERE,
+    ),
+]

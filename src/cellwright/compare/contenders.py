@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,11 +32,13 @@ class Contender:
         label: tells it from the others, and names its files.
         cell: the cell itself.
         source: where it comes from, for people.
+        width: `hidden` of its model, in place of the recipe's (`widths.py`).
     """
 
     label: str
     cell: Cell
     source: str = ""
+    width: int | None = None
 
 
 def contender(cell: Cell, label: str = "", source: str = "") -> Contender:
@@ -79,7 +81,7 @@ def told_apart(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
     return tuple(
         one
         if labels.count(one.label.lower()) == 1
-        else Contender(f"{one.label}-{one.cell.id[:8]}", one.cell, one.source)
+        else replace(one, label=f"{one.label}-{one.cell.id[:8]}")
         for one in contenders
     )
 

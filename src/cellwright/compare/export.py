@@ -24,9 +24,9 @@ def write_figures(plan: Plan, standings: Sequence[Standing]) -> None:
     write_whole(plan.folder / "results.json", text.encode("utf-8", "backslashreplace") + b"\n")
     named = {"metric": plan.metric.name}
     cells = [{**_table_row(one), **named} for one in standings]
-    write_whole(plan.folder / "table.csv", _csv(cells))
+    write_whole(plan.folder / "table.csv", csv_text(cells))
     runs = [{**_run_row(plan, one, run), **named} for one in standings for run in one.runs]
-    write_whole(plan.folder / "runs.csv", _csv(runs))
+    write_whole(plan.folder / "runs.csv", csv_text(runs))
 
 
 def as_json(plan: Plan, standings: Sequence[Standing]) -> dict[str, Any]:
@@ -48,8 +48,9 @@ def as_json(plan: Plan, standings: Sequence[Standing]) -> dict[str, Any]:
                 "id": one.contender.cell.id,
                 "source": one.contender.source,
                 "parameters": one.parameters,
-                "valid": _spread(one.valid),
-                "test": _spread(one.test),
+                **({} if (width := one.contender.width) is None else {"width": width}),
+                "valid": spread_values(one.valid),
+                "test": spread_values(one.test),
                 "seconds": one.seconds,
                 "peak_memory": one.peak_memory,
                 "diverged_seeds": list(one.diverged),
@@ -69,21 +70,26 @@ def as_json(plan: Plan, standings: Sequence[Standing]) -> dict[str, Any]:
     }
 
 
-def _spread(spread: Spread | None) -> dict[str, Any] | None:
+def spread_columns(name: str, spread: Spread | None) -> dict[str, float | None]:
+    """The columns of a mean and its spread."""
+    return {
+        f"{name}_mean": None if spread is None else spread.mean,
+        f"{name}_deviation": None if spread is None else spread.deviation,
+    }
+
+
+def spread_values(spread: Spread | None) -> dict[str, Any] | None:
+    """A mean, its spread and the values that they are of, as JSON has them."""
     return None if spread is None else {**asdict(spread), "values": list(spread.values)}
 
 
 def _table_row(one: Standing) -> dict[str, Any]:
-    row: dict[str, Any] = {
+    return {
         "label": one.label,
         "id": one.contender.cell.id,
         "parameters": one.parameters,
-    }
-    for name, spread in (("valid", one.valid), ("test", one.test)):
-        row[f"{name}_mean"] = None if spread is None else spread.mean
-        row[f"{name}_deviation"] = None if spread is None else spread.deviation
-    return {
-        **row,
+        **spread_columns("valid", one.valid),
+        **spread_columns("test", one.test),
         "seconds": one.seconds,
         "peak_memory": one.peak_memory,
         "seeds": len(one.runs),
@@ -112,8 +118,8 @@ def _run_row(plan: Plan, one: Standing, run: EndedRun) -> dict[str, Any]:
     }
 
 
-def _csv(rows: Iterable[dict[str, Any]]) -> bytes:
-    """Numbers in full; nothing where there is none."""
+def csv_text(rows: Iterable[dict[str, Any]]) -> bytes:
+    """A table as CSV: numbers in full; nothing where there is none."""
     table = list(rows)
     text = io.StringIO()
     writer = csv.DictWriter(text, list(table[0]) if table else [], lineterminator="\n")

@@ -41,7 +41,8 @@ def train_run(folder: str, label: str, seed: int) -> str:
     with threads_for(plan.threads):
         if there is None:
             path = plan.run_path(label, seed)
-            run = fresh_run(plan.find(label).cell, plan.recipe, seed, path=path)
+            one = plan.find(label)
+            run = fresh_run(one.cell, plan.recipe_of(one), seed, path=path)
         else:
             with or_move_away(there.path, "the same command"):
                 run = reopen(there.path)

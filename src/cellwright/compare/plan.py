@@ -24,6 +24,7 @@ from cellwright.base.progress import Progress
 from cellwright.base.regular_files import read_regular
 from cellwright.compare.contenders import Contender, told_apart
 from cellwright.compare.plan_values import FORMAT, CellEntry, plan_values
+from cellwright.compare.widths import with_width
 from cellwright.runs.cell_file import read_cell, write_cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
@@ -76,6 +77,10 @@ class Plan:
                 return one
         raise RunError(f"{self.folder} has no cell {label!r}")
 
+    def recipe_of(self, one: Contender) -> Recipe:
+        """How a cell is trained: by the recipe, with the width that the cell has of its own."""
+        return self.recipe if one.width is None else with_width(self.recipe, one.width)
+
     def run(self, label: str, seed: int) -> RunFolder | None:
         """A training, if it has begun.
 
@@ -86,11 +91,11 @@ class Plan:
         if not path.exists():
             return None
         folder = RunFolder.open(path)
-        info = folder.info
+        info, one = folder.info, self.find(label)
         same = (
-            info.cell.id == self.find(label).cell.id
+            info.cell.id == one.cell.id
             and info.seed == seed
-            and _settings(info.recipe) == _settings(self.recipe)
+            and _settings(info.recipe) == _settings(self.recipe_of(one))
             and info.data.fingerprint == self.fingerprint
         )
         if not same:
@@ -110,6 +115,7 @@ def make_plan(
     data: str | None = None,
     threads: int = 1,
     progress: Progress | None = None,
+    beside: Sequence[str] = (),
 ) -> Plan:
     """Look at everything that could be wrong, and write down what is compared.
 
@@ -123,6 +129,7 @@ def make_plan(
         data: data by name or folder, in place of the recipe's.
         threads: of each training.
         progress: called while data is read for the first time.
+        beside: names of what the folder may have before it has a comparison.
 
     Raises:
         RunError: two cells are the same, or the folder is of another comparison.
@@ -134,10 +141,9 @@ def make_plan(
         raise RunError(f"a training needs one thread at least, not {threads}")
     recipe = opened(recipe).on(data)
     cells = told_apart(contenders)
-    _check_place(folder)
+    check_place(folder, beside)
     task = open_task(recipe.task, progress)
-    _check_data(task, recipe)
-    _check_sizes(cells, task, recipe)
+    check_data(task, recipe)
     plan = Plan(
         folder,
         recipe,
@@ -148,19 +154,21 @@ def make_plan(
         task.fingerprint,
         threads,
     )
+    _check_sizes(plan, task)
     if (folder / FILE).exists():
         _check_same(read_plan(folder), plan)
     _write(plan)
     return plan
 
 
-def _check_place(folder: Path) -> None:
+def check_place(folder: Path, beside: Sequence[str] = ()) -> None:
+    """Say so if a comparison cannot be in this folder."""
     try:
         if folder.exists() and not folder.is_dir():
             raise RunError(f"{folder} is a file; a comparison is a folder")
         if folder.is_dir() and not (folder / FILE).exists():
             # What a process left that was killed before it had written the file.
-            strange = [p.name for p in folder.iterdir() if p.name not in (CELLS, "lock")]
+            strange = [p.name for p in folder.iterdir() if p.name not in (CELLS, "lock", *beside)]
             strange = [name for name in strange if not name.startswith(".")]
             if strange:
                 kind = kind_of(folder)
@@ -172,20 +180,21 @@ def _check_place(folder: Path) -> None:
         raise refused("read", folder, error) from None
 
 
-def _check_data(task: Task[Any], recipe: Recipe) -> None:
+def check_data(task: Task[Any], recipe: Recipe) -> None:
     """Say so here if there is too little data for the recipe, and not once for each training."""
     task.batches("train", recipe.training.batch, 0, 0)
     for part in ("valid", "test"):
         task.ordered(part, recipe.training.evaluation_batch)
 
 
-def _check_sizes(contenders: Sequence[Contender], task: Task[Any], recipe: Recipe) -> None:
+def _check_sizes(plan: Plan, task: Task[Any]) -> None:
     """Say so here if a cell cannot be trained on this machine, and not after others were."""
-    batch = task.batches("train", recipe.training.batch, 0, 0)[0]
-    for one in contenders:
+    training = plan.recipe.training
+    batch = task.batches("train", training.batch, 0, 0)[0]
+    for one in plan.contenders:
         try:
-            model = partial(task.model, one.cell, recipe.model)
-            check_size(model, batch, recipe.training, "training")
+            model = partial(task.model, one.cell, plan.recipe_of(one).model)
+            check_size(model, batch, training, "training")
         except NotEnoughMemoryError as error:
             raise NotEnoughMemoryError(f"{one.label}: {error}") from None
 
@@ -206,15 +215,17 @@ def _check_same(before: Plan, now: Plan) -> None:
         raise RunError(
             f"{where} was made with other data; it was\n{before.text}\nand is\n{now.text}"
         )
-    cells = {one.label: one.cell.id for one in now.contenders}
+    cells = {one.label: one for one in now.contenders}
     for one in before.contenders:
         if one.label not in cells:
             raise RunError(
                 f"{where} also compares {one.label}; name all of its cells again (others may be "
                 "added), or choose another folder"
             )
-        if cells[one.label] != one.cell.id:
+        if cells[one.label].cell.id != one.cell.id:
             raise RunError(f"{where} was made with another cell {one.label}; {hint}")
+        if cells[one.label].width != one.width:
+            raise RunError(f"{where} was made with another width of {one.label}; {hint}")
     if len(now.seeds) < len(before.seeds):
         raise RunError(
             f"{where} was made with {len(before.seeds)} seeds, and cannot have fewer; {hint}"
@@ -246,14 +257,17 @@ def _write(plan: Plan) -> None:
         "recipe": plan.recipe.model_dump(),
         "metric": plan.metric.model_dump(),
         "data": {"fingerprint": plan.fingerprint, "description": plan.text},
-        "cells": [
-            {"label": one.label, "id": one.cell.id, "source": one.source} for one in plan.contenders
-        ],
+        "cells": [_entry(one) for one in plan.contenders],
         "seeds": list(plan.seeds),
         "threads": plan.threads,
     }
     text = dumps(value, indent=2).encode("utf-8", "backslashreplace") + b"\n"
     write_whole(plan.folder / FILE, text)
+
+
+def _entry(one: Contender) -> dict[str, Any]:
+    values: dict[str, Any] = {"label": one.label, "id": one.cell.id, "source": one.source}
+    return values if one.width is None else {**values, "width": one.width}
 
 
 def read_plan(folder: Path) -> Plan:
@@ -290,4 +304,4 @@ def _contender(folder: Path, entry: CellEntry) -> Contender:
     cell = read_cell(path)
     if cell.id != entry.id:
         raise RunError(f"{path} is not the cell that the comparison was made with")
-    return Contender(entry.label, cell, entry.source)
+    return Contender(entry.label, cell, entry.source, entry.width)

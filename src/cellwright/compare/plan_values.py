@@ -25,6 +25,7 @@ class CellEntry(_Strict):
     label: str = Field(pattern=r"^\w[\w.-]{0,99}$")
     id: str
     source: str
+    width: int | None = Field(None, ge=1)
 
 
 class _DataEntry(_Strict):

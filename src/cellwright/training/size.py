@@ -56,6 +56,15 @@ def check_size(
     )
 
 
+def parameter_count(make: Callable[[], nn.Module]) -> int:
+    """How many numbers a model learns, known without memory for them where that can be."""
+    model = _weightless(make)
+    if model is None:
+        with torch.random.fork_rng(devices=[]):
+            model = make()
+    return sum(weight.numel() for weight in model.parameters())
+
+
 def _smaller(table: str, by_weights: bool) -> str:
     nodes = " or fewer search.nodes" if table == "search" else ""
     if by_weights:

@@ -2,8 +2,18 @@
 
 from cellwright.api.results.comparison import Comparison
 from cellwright.api.results.found import Found
+from cellwright.api.results.sensitivity import Sensitivity
 from cellwright.api.results.shown import Cost, Shown
 from cellwright.api.results.study_found import StudyFound
 from cellwright.api.results.trained_run import Evaluation, TrainedRun
 
-__all__ = ["Comparison", "Cost", "Evaluation", "Found", "Shown", "StudyFound", "TrainedRun"]
+__all__ = [
+    "Comparison",
+    "Cost",
+    "Evaluation",
+    "Found",
+    "Sensitivity",
+    "Shown",
+    "StudyFound",
+    "TrainedRun",
+]

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cellwright.base.files import write_whole
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
 from cellwright.compare.search_epochs import SearchEpochs
 from cellwright.report import drawing, paper
+from cellwright.report.drawing import PlotError
 from cellwright.report.metric_axis import axis_label, height, scale_axis
+from cellwright.report.page import Page
+
+SEARCH = "search.svg"
 
 
 def over_search(
@@ -66,3 +71,34 @@ def _heights(one: Standing) -> list[float]:
     """The best validation value of each seed."""
     runs = [run for run in one.runs if run.result.best_epoch is not None]
     return [height(run.metric, run.result.valid) for run in runs]
+
+
+def add_search(
+    page: Page,
+    plan: Plan,
+    standings: Sequence[Standing],
+    epochs: SearchEpochs,
+    pdf: float | None,
+) -> None:
+    """What the search's cells were worth, epoch by epoch."""
+    try:
+        picture = over_search(plan, standings, epochs)
+    except PlotError as error:
+        page.note(f"There is no picture of the search: {error}.")
+        return
+    if picture is None:
+        page.text("No cell of the search has a result.")
+        return
+    path = plan.folder / SEARCH
+    write_whole(path, picture)
+    if pdf is not None:
+        drawn = over_search(plan, standings, epochs, "pdf", pdf)
+        assert drawn is not None
+        write_whole(path.with_suffix(".pdf"), drawn)
+    page.figure(
+        picture,
+        f"What the cells that {epochs.name} had come to are worth when they are trained from "
+        "scratch: the line has the means over the seeds, dots are the seeds, broken lines are the "
+        "cells beside them.",
+        alt=f"the validation {plan.metric.name} of retrained cells against the search's epochs",
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from cellwright.base.amounts import duration, memory
@@ -12,9 +12,7 @@ from cellwright.cell.draw import save, svg
 from cellwright.compare.export import write_figures
 from cellwright.compare.plan import Plan
 from cellwright.compare.results import Standing
-from cellwright.compare.search_epochs import SearchEpochs
 from cellwright.report.comparison.curves import curves
-from cellwright.report.comparison.over_search import over_search
 from cellwright.report.comparison.table import paper_table
 from cellwright.report.comparison.words import (
     HOW_COMPARED,
@@ -29,7 +27,10 @@ from cellwright.report.page import Page
 from cellwright.report.tables import write_table
 from cellwright.runs.recipe_text import recipe_to_toml
 
-PAGE, CURVES, SEARCH = "index.html", "curves.svg", "search.svg"
+PAGE, CURVES = "index.html", "curves.svg"
+
+Section = tuple[str, Callable[[Page], None]]
+"""A heading, and what writes what is below it."""
 
 
 def write_report(
@@ -37,7 +38,7 @@ def write_report(
     standings: Sequence[Standing],
     command: str = "",
     pdf: float | None = None,
-    epochs: SearchEpochs | None = None,
+    sections: Sequence[Section] = (),
 ) -> Path:
     """Write everything that came out into the comparison's folder; the report's path.
 
@@ -46,7 +47,7 @@ def write_report(
         standings: its cells' figures, best first.
         command: what made it, for those who want to make it again.
         pdf: the width in inches of the curves as PDF; they and the cells are drawn as PDF then.
-        epochs: those of a search whose cells are among them.
+        sections: what else the report has, behind the table.
 
     Raises:
         PlotError: PDF is wanted, and matplotlib is missing.
@@ -67,9 +68,9 @@ def write_report(
     add_table(page, plan, standings)
     for remark in remarks(plan, standings):
         page.note(remark)
-    if epochs is not None:
-        page.section("While it was searched")
-        _add_search(page, plan, standings, epochs, pdf)
+    for heading, add in sections:
+        page.section(heading)
+        add(page)
     page.section("Curves")
     add_curves(page, plan, standings, plan.folder / CURVES)
     page.section("Every training")
@@ -93,37 +94,6 @@ def _write_pdf(plan: Plan, standings: Sequence[Standing], width: float) -> None:
         write_whole((plan.folder / CURVES).with_suffix(".pdf"), drawn)
     for one in standings:
         save(one.contender.cell, plan.cell_path(one.label, "pdf"))
-
-
-def _add_search(
-    page: Page,
-    plan: Plan,
-    standings: Sequence[Standing],
-    epochs: SearchEpochs,
-    pdf: float | None,
-) -> None:
-    """What the search's cells were worth, epoch by epoch."""
-    try:
-        picture = over_search(plan, standings, epochs)
-    except PlotError as error:
-        page.note(f"There is no picture of the search: {error}.")
-        return
-    if picture is None:
-        page.text("No cell of the search has a result.")
-        return
-    path = plan.folder / SEARCH
-    write_whole(path, picture)
-    if pdf is not None:
-        drawn = over_search(plan, standings, epochs, "pdf", pdf)
-        assert drawn is not None
-        write_whole(path.with_suffix(".pdf"), drawn)
-    page.figure(
-        picture,
-        f"What the cells that {epochs.name} had come to are worth when they are trained from "
-        "scratch: the line has the means over the seeds, dots are the seeds, broken lines are the "
-        "cells beside them.",
-        alt=f"the validation {plan.metric.name} of retrained cells against the search's epochs",
-    )
 
 
 def _data(plan: Plan) -> str:

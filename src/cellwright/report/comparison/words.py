@@ -129,6 +129,11 @@ def outcome(plan: Plan, standings: Sequence[Standing]) -> str:
 def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
     """What a reader has to know before trusting the figures."""
     found = dead_words([one.contender for one in standings])
+    if any(one.contender.width is not None for one in standings):
+        found.append(
+            "Each model has a width of its own (model.hidden), the largest at which it has at most "
+            "a given number of parameters."
+        )
     if len(plan.seeds) == 1:
         found.append(
             "There is one seed only. Another one would give other figures, by an amount that is "
