@@ -235,7 +235,7 @@ def against_random(findings: dict[str, Finding]) -> str:
     elif kinds <= {"higher", "seems higher"}:
         meaning = "here drawing cells at random did better than the search"
     elif kinds & {"higher", "seems higher"}:
-        meaning = "here the search was not worth its cost: a random cell did better"
+        meaning = "a cell drawn at random can do better than the one that was searched for"
     else:
         meaning = "the search has not shown that it is worth more than drawing cells at random"
     return f"Among the random cells it is {'; '.join(parts)}: {meaning}."

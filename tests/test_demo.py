@@ -56,7 +56,7 @@ def test_against_the_lstm(demo: ModuleType, found, lstm, words: str):
         (
             HIGH,
             [[120.0, 120.1, 120.3], LOW],
-            "better than a; worse than b: here the search was not",
+            "better than a; worse than b: a cell drawn at random can do better",
         ),
         (LOWISH, [WIDE, WIDE], "seemingly better than a and b: the search seems to have"),
         (WIDE, [LOWISH, LOWISH], "seemingly worse than a and b: here drawing cells at random did"),
