@@ -200,6 +200,19 @@ def test_a_training_that_is_not_to_be_had_is_said_where_it_is_named(tmp_path: Pa
         load_search_recipe(path)
 
 
+def test_a_training_beside_the_recipe_is_found_from_anywhere(tmp_path: Path, monkeypatch):
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "mine.toml").write_text('extends = "laptop"\n[training]\nepochs = 7\n')
+    recipe = tmp_path / "own" / "search.toml"
+    recipe.write_text('extends = "ess-laptop"\ntraining = "mine.toml"\n')
+    for folder in (tmp_path, tmp_path / "own"):
+        monkeypatch.chdir(folder)
+        assert load_search_recipe(recipe).training == str(tmp_path / "own" / "mine.toml")
+    given = load_search_recipe("ess-laptop", ["training=mine.toml"])
+    monkeypatch.chdir(tmp_path)
+    assert given.short_training().training.epochs == 3  # those of the choice; the file is found
+
+
 def test_a_search_that_was_begun_is_read_without_its_training():
     values = load_search_recipe("ess-laptop").model_dump(mode="json")
     there = recipe_from_json(SearchRecipe, {**values, "training": "gone.toml"})

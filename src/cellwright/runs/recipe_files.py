@@ -203,7 +203,8 @@ def override(text: str) -> dict[str, Any]:
 
 
 def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
-    """Tables in which a `kind` that names a file of code does so by a path that holds everywhere.
+    """Tables in which a `kind` that names a file of code does so by a path that holds everywhere,
+    and so does a `training` that names a recipe's file.
 
     >>> with_places({"method": {"kind": "/home/me/mine.py:Mine"}, "trials": 3})
     {'method': {'kind': '/home/me/mine.py:Mine'}, 'trials': 3}
@@ -216,6 +217,11 @@ def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[st
     for key, value in table.items():
         if isinstance(value, dict) and isinstance(value.get("kind"), str):
             found[key] = {**value, "kind": placed_from(value["kind"], folder)}
+    training = table.get("training")
+    if isinstance(training, str) and training not in names_in("training"):
+        path = (folder or Path()) / training
+        if _is_file(path):
+            found["training"] = os.path.realpath(path)
     return found
 
 
