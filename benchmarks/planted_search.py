@@ -15,7 +15,7 @@ x(t) ⊙ mean_i o_i(W_i·h(t−i)). Without biases all operations but the sigmoi
 that nothing comes in, and change their signs with h. Found is a sigmoid in all three nodes of that
 gate: one cell in 125 has it.
 
-*enas*, *random-sharing*: round a circle of 120 words with 8 numbers for a word. To be sure of the
+*enas*, *random-sharing*: round a circle of 60 words with 8 numbers for a word. To be sure of the
 next word takes values that are large in all directions: tanh and sigmoid are bounded, relu has one
 side. Found is a cell of one node with the identity, which one cell in 4 has; ENAS' controller must
 also draw it 9 times in 10.
@@ -65,7 +65,7 @@ def text(train: np.ndarray, valid: np.ndarray, words: int) -> Corpus:
 def circle(words: int, length: int = 9_600) -> Corpus:
     """Round and round, in an order that the words' numbers do not tell."""
     order = np.random.default_rng(0).permutation(words).astype(np.int32)
-    walks = [order[np.arange(many) % words] for many in (length, length // 4)]
+    walks = [order[np.arange(many) % words] for many in (length, 2_400)]
     return text(*walks, words)
 
 
@@ -109,7 +109,7 @@ def _ess(recipe: str) -> Planted:
 def _sharing(recipe: str, *changes: str) -> Planted:
     whole = ("nodes=1", "epochs=5", "learning_rate=0.1", *changes)
     changes = tuple(f"search.{change}" for change in whole)
-    return Planted(recipe, lambda: circle(120), "identity", changes)
+    return Planted(recipe, lambda: circle(60), "identity", changes)
 
 
 def _special(recipe: str) -> Planted:
@@ -123,7 +123,7 @@ def _special(recipe: str) -> Planted:
 METHODS: dict[str, Planted] = {
     "ess": _ess("ess-ptb"),
     "ess-laptop": _ess("ess-ptb-laptop"),
-    "enas": _sharing("enas-ptb", "controller_steps=80", "controller_rate=1.5e-3"),
+    "enas": _sharing("enas-ptb", "controller_steps=60", "controller_rate=1.5e-3"),
     "enas-laptop": _sharing("enas-ptb-laptop", "controller_steps=40", "controller_rate=2e-3"),
     "random-sharing-laptop": _sharing("random-sharing-ptb-laptop"),
     "darts": _special("darts-ptb"),
