@@ -154,13 +154,15 @@ OPERATIONS = ("identity", "tanh", "relu", "sigmoid")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a search ended: the cell, how sure it is, the validation loss of the last epoch.
+    """How a search ended: the cell, how sure it is, the validation loss (inf if it diverged).
 
     `likely` is how likely ENAS' controller is to draw the planted operation; 1 without one.
+    `deviations` are those inside the cell after each epoch, of searches by gradient.
     """
 
     listing: Listing | EnasListing
     likely: float
+    deviations: tuple[float, ...]
     valid: float
     seconds: float
 
@@ -194,11 +196,13 @@ def searched(planted: Planted, seed: int, only: str | None = None) -> Outcome:
     for _ in search.run():
         pass
     result = search.result()
-    likely = 1.0
+    likely, deviations = 1.0, ()
+    if isinstance(search, DifferentiableSearch):
+        deviations = tuple(record.watched["intra_mad"] for record in search.result().records)
     if isinstance(search, SharingSearch) and search.controller is not None:
         likely = search.controller.probability(EnasListing(planted.operation))
     seconds = time.perf_counter() - started
-    return Outcome(result.listing, likely, result.records[-1].valid, seconds)
+    return Outcome(result.listing, likely, deviations, result.valid, seconds)
 
 
 def _fix_gate(search: DifferentiableSearch, operation: str) -> None:

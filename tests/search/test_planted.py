@@ -32,6 +32,9 @@ def test_what_is_planted_is_found(method: str) -> None:
     planted = METHODS[method]
     outcomes = [searched(planted, seed) for seed in range(many(2))]
     assert all(outcome.found(planted.operation) for outcome in outcomes)
+    for deviations in (outcome.deviations for outcome in outcomes if method in SPECIAL):
+        assert list(deviations) == sorted(deviations)
+        assert deviations[-1] > 0.1
 
 
 @pytest.mark.parametrize("method", [method for method in METHODS if method not in SPECIAL])
