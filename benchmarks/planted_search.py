@@ -238,8 +238,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         planted = everything[method]
         if options.alone:
             for operation, losses in alone(planted, seeds).items():
-                mean, spread = np.mean(losses), np.std(losses)
-                print(f"{method}: {operation} alone: {mean:.2f} ± {spread:.2f} nats", flush=True)
+                shown = ", ".join(f"{loss:.2f}" for loss in losses)
+                print(f"{method}: {operation} alone: {shown} nats", flush=True)
         outcomes = [searched(planted, seed) for seed in seeds]
         found = sum(outcome.found(planted.operation) for outcome in outcomes)
         seconds = sum(outcome.seconds for outcome in outcomes)
