@@ -6,9 +6,11 @@ Two seeds here; `benchmarks/planted_search.py` counts ten.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
@@ -27,6 +29,15 @@ AS_SHIPPED = {
     "model": ("init_range", "init_range_embedding"),
 }  # fmt: skip
 """What no planted task may have other than its recipe."""
+
+
+@pytest.fixture(autouse=True)
+def _one_thread() -> Iterator[None]:
+    """Cells this narrow are not worth two, which wait for each other on a busy machine."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("method", SEEDS)
