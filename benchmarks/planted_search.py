@@ -131,7 +131,7 @@ METHODS: dict[str, Planted] = {
 }
 """`darts` and `i-darts` have special settings: plain edges, no norm and longer first weights. With
 the edges and the norm of the recipes no operation is far better than the others, on any text tried
-(docs/search.md says which): node 0, which is the same whatever is chosen, does what the text needs,
+(docs/search.md says which): it may be that node 0, the same whatever is chosen, does all it needs,
 and an edge of DARTS' own cell carries its source past every operation. `SHIPPED` has these two with
 the recipes' settings and a circle of 31 words, to show what each operation is worth there."""
 
