@@ -65,9 +65,9 @@ def test_settings_are_those_that_ship(method: str) -> None:
 
 @pytest.mark.parametrize(
     ("method", "other", "nats"),
-    [("ess-laptop", "tanh", 1.0), ("random-sharing-laptop", "relu", 0.1)],
+    [("ess-laptop", "relu", 1.0), ("random-sharing-laptop", "relu", 0.1)],
 )
 def test_what_is_planted_is_far_better_alone(method: str, other: str, nats: float) -> None:
-    planted = METHODS[method]
-    best = searched(planted, 0, planted.operation).valid
-    assert searched(planted, 0, other).valid - best > nats
+    planted, seed = METHODS[method], 100  # of those that the texts were designed with
+    best = searched(planted, seed, planted.operation).valid
+    assert searched(planted, seed, other).valid - best > nats
