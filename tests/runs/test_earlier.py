@@ -167,9 +167,11 @@ def test_settings_that_came_later_are_as_they_were_without_them():
     )
     for later in ("init_range_embedding", "bias_start"):
         del today["arguments"]["recipe"]["model"][later]
+    del today["arguments"]["recipe"]["training"]["anneal"]
     filled = evaluation_of_today(today)["arguments"]["recipe"]
     assert filled["model"]["init_range_embedding"] == 0.1
     assert filled["model"]["bias_start"] == "zero"
+    assert filled["training"]["anneal"] == 1.0
     filled["model"]["init_range_embedding"] = "width"
     same = {**today, "arguments": {"recipe": filled}}
     assert evaluation_of_today(same) == same

@@ -222,6 +222,19 @@ def test_learning_rate_decays(corpus):
     assert [plan.rate(epoch) for epoch in range(5)] == [8.0, 8.0, 4.0, 2.0, 1.0]
 
 
+def test_the_learning_rate_falls_when_progress_ends_until_it_is_too_low(corpus):
+    plan = {"anneal": 0.25, "anneal_after": 2, "rate_least": 1e-2, "epochs": 50}
+    training = finish(new_training(corpus, learning_rate=1.0, **plan, explode_above=1e6))
+    curve, least, bad, rate = training.result().curve, math.inf, 0, 1.0
+    for record in curve:
+        assert record.learning_rate == rate
+        bad, least = (0, record.valid) if record.valid < least else (bad + 1, least)
+        if bad == 2:
+            rate, bad = rate / 4, 0
+    assert rate < 1e-2 <= curve[-1].learning_rate
+    assert len(curve) < 50
+
+
 def test_early_stop(corpus):
     training = finish(new_training(corpus, learning_rate=1e-9, epochs=50, patience=2))
     result = training.result()

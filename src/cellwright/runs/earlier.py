@@ -81,11 +81,24 @@ def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"function": _EVALUATOR, "arguments": arguments}
 
 
+_LATER: Mapping[str, Mapping[str, Any]] = {
+    "model": {"init_range_embedding": 0.1, "bias_start": "zero"},
+    "training": {"anneal": 1.0, "anneal_after": 4, "rate_least": 0.0},
+}
+"""Settings that came later, and what they are where a recipe of before has none."""
+
+
 def _with_later_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The recipe among the arguments, with settings that came later as they were without them."""
     recipe = arguments.get("recipe")
-    model = recipe.get("model") if isinstance(recipe, Mapping) else None
-    if recipe is None or not isinstance(model, Mapping) or model.get("kind") != "one-layer":
+    if not isinstance(recipe, Mapping):
         return {}
-    later = {"init_range_embedding": 0.1, "bias_start": "zero"}
-    return {"recipe": {**recipe, "model": {**later, **model}}}
+    filled = dict(recipe)
+    for name, later in _LATER.items():
+        table = recipe.get(name)
+        is_other = (
+            name == "model" and isinstance(table, Mapping) and table.get("kind") != "one-layer"
+        )
+        if isinstance(table, Mapping) and not is_other:
+            filled[name] = {**later, **table}
+    return {"recipe": filled}

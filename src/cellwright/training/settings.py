@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -26,6 +28,15 @@ class TrainingSettings(BaseModel):
     evaluation_batch: Count = Field(10, description="the same while measuring")
     decay: float = Field(1.0, gt=0, le=1, description="of the learning rate, at each later epoch")
     decay_after: CountFromZero = Field(0, description="epochs before that decay starts")
+    anneal: float = Field(
+        1.0, gt=0, le=1, description="of the learning rate, each time that progress ends"
+    )
+    anneal_after: Count = Field(
+        4, description="epochs in a row without a new best until that happens"
+    )
+    rate_least: NotNegative = Field(
+        0.0, description="training stops when the learning rate falls below this"
+    )
     average_after: Count | None = Field(
         5, description="epochs without progress until weights are averaged; none: never"
     )
@@ -37,5 +48,23 @@ class TrainingSettings(BaseModel):
     )
 
     def rate(self, epoch: int) -> float:
-        """The learning rate of an epoch, the first being number 0."""
+        """The learning rate of an epoch, the first being number 0, if progress never ends."""
         return self.learning_rate * self.decay ** max(0, epoch + 1 - self.decay_after)
+
+    def annealing(self, losses: Sequence[float]) -> float:
+        """What the rate is multiplied with after epochs with these losses on the validation data.
+
+        Each time that there were `anneal_after` epochs without a new best, it falls, and counting
+        begins anew.
+
+        >>> some = TrainingSettings(anneal=0.5, anneal_after=2)
+        >>> [some.annealing([3.0, 2.0, 2.5, 2.0, 1.0, 4.0][:n]) for n in range(7)]
+        [1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5]
+        """
+        factor, best, bad = 1.0, math.inf, 0
+        for loss in losses:
+            bad = 0 if loss < best else bad + 1
+            best = min(best, loss)
+            if bad == self.anneal_after:
+                factor, bad = factor * self.anneal, 0
+        return factor

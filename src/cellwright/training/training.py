@@ -90,7 +90,7 @@ class Training(Loop[StepDone, EpochDone]):
         """One step: forward, backward, clip, update."""
         epoch, settings = len(self._curve), self.settings
         batch = self._batches[self._step]
-        rate = batch.rate(settings.rate(epoch))
+        rate = batch.rate(self._rate())
         self.model.train()
         with seeded(self.seed, "dropout", epoch, self._step):
             loss = self.model.loss(batch, self._carried)
@@ -120,7 +120,7 @@ class Training(Loop[StepDone, EpochDone]):
         averaged = self._average is not None
         earlier = [record.valid for record in self._curve]
         record = EpochRecord(
-            epoch + 1, self._losses / self._items, valid.loss, test.loss, settings.rate(epoch),
+            epoch + 1, self._losses / self._items, valid.loss, test.loss, self._rate(),
             self._seconds + self._lately, peak_memory(), averaged, _figures(valid, test),
         )  # fmt: skip
         self._curve.append(record)
@@ -132,9 +132,14 @@ class Training(Loop[StepDone, EpochDone]):
         tired = settings.patience is not None and since >= settings.patience
         if not math.isfinite(valid.loss):
             self._status = "loss is nan"
-        elif len(self._curve) >= settings.epochs or tired:
+        elif len(self._curve) >= settings.epochs or tired or self._rate() < settings.rate_least:
             self._status = "ok"
         return EpochDone(record, best is record)
+
+    def _rate(self) -> float:
+        """The learning rate of the epoch that is under way, for a full batch."""
+        losses = [record.valid for record in self._curve]
+        return self.settings.rate(len(losses)) * self.settings.annealing(losses)
 
     # -- what came out ---------------------------------------------------------------------
 
