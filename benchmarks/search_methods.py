@@ -23,6 +23,7 @@ import json
 import math
 import statistics
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,8 +37,12 @@ from cellwright.data import load
 from cellwright.search.studies.recipes import load_study_recipe
 
 TEXTS = ("builtin", "ptb", "wikitext-2")
-MOST = {"train": 100_000, "valid": 20_000, "test": 20_000}
+MOST = {"train": 100_000, "valid": 10_000, "test": 10_000}
 """How many words of each part of a text are used, from its beginning."""
+TYPES = 5_000
+"""The words that are most frequent there; all others are `<unk>`."""
+BUDGETS = {"builtin": 140, "ptb": 90, "wikitext-2": 90}
+"""Epochs of training in each study. Larger vocabularies cost more."""
 
 WIDTH, EPOCHS, ETA = 64, 9, 3
 
@@ -111,9 +116,13 @@ def corpus(work: Path, name: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         whole = load(name)
         words = whole.vocabulary.tokens
+        frequent = {
+            id for id, _ in Counter(whole.train[: MOST["train"]].tolist()).most_common(TYPES)
+        }
         for part, most in MOST.items():
             ids = getattr(whole, part)[:most].tolist()
-            text = " ".join("\n" if words[i] == "<eos>" else words[i] for i in ids)
+            kept = (words[i] if i in frequent else "<unk>" for i in ids)
+            text = " ".join("\n" if word == "<eos>" else word for word in kept)
             (folder / f"{part}.txt").write_text(text + "\n", encoding="utf-8")
     return folder
 
@@ -121,7 +130,11 @@ def corpus(work: Path, name: str) -> Path:
 def studied(work: Path, text: str, method: str, seed: int, given: argparse.Namespace) -> Found:
     """Run a study, or go on with it."""
     settings = [f"task.data={corpus(work, text)}", "text.train=none", f"child.model.hidden={WIDTH}"]
-    settings += [f"method.epochs={EPOCHS}", "final=none", f"budget.epochs={given.epochs}"]
+    settings += [
+        f"method.epochs={EPOCHS}",
+        "final=none",
+        f"budget.epochs={given.epochs or BUDGETS[text]}",
+    ]
     own = STUDIES[method]
     kind = next((s for s in own if s.startswith("method.kind")), "")
     if not kind or kind.endswith("hyperband"):
@@ -289,7 +302,7 @@ def main() -> int:
     every = [*STUDIES, *ONE_SHOT]
     parser.add_argument("--methods", nargs="+", choices=every, help="some alone")
     parser.add_argument("--seeds", type=int, help="searches of each method; 5, or 3, unless said")
-    parser.add_argument("--epochs", type=int, default=160, help="of training, in each study")
+    parser.add_argument("--epochs", type=int, help="of training in each study, in place of its own")
     parser.add_argument("--training-seeds", type=int, default=3)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--report", action="store_true", help="search for nothing new")
