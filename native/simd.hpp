@@ -60,6 +60,32 @@ inline vec exp(vec x) {
   return exp_remainder(x, shifted - 12582912.0f) * one * other;
 }
 
+// e^x for x <= 0, and 0 where that is too small to matter: subnormal numbers are slow.
+inline vec exp_or_nothing(vec x) { return x < -87.0f ? vec{} : exp_clamped(x); }
+
+// log x to about one unit in the last place for normal numbers above 0. A NaN stays one; what
+// comes out for other numbers is finite and means nothing.
+inline vec log(vec x) {
+  const ivec bits = reinterpret_cast<ivec>(x);
+  const vec from_one = reinterpret_cast<vec>((bits & 0x7fffff) | 0x3f800000);
+  const vec exponent = __builtin_convertvector((bits >> 23) - 127, vec);
+  const ivec upper = from_one > 1.41421356f;  // so that the remainder is near 0 on both sides of 1
+  const vec r = (upper ? 0.5f * from_one : from_one) - 1.0f;
+  const vec n = upper ? exponent + 1.0f : exponent;
+  vec p = all(7.0376836292e-2f);
+  p = p * r - 1.1514610310e-1f;
+  p = p * r + 1.1676998740e-1f;
+  p = p * r - 1.2420140846e-1f;
+  p = p * r + 1.4249322787e-1f;
+  p = p * r - 1.6668057665e-1f;
+  p = p * r + 2.0000714765e-1f;
+  p = p * r - 2.4999993993e-1f;
+  p = p * r + 3.3333331174e-1f;
+  const vec z = r * r;
+  const vec y = p * r * z - n * 2.12194440e-4f - 0.5f * z;
+  return x != x ? x : r + y + n * 0.693359375f;
+}
+
 // 1 / x for 1 <= x <= e^88 + 1: an estimate of 14 bits, and one step of Newton's method, where
 // the machine has such an estimate. Division is the slowest part of an activation.
 inline vec reciprocal(vec x) {
