@@ -1,10 +1,10 @@
 // The linear-chain CRF: partition, losses and all gradients of a batch of sentences.
 //
-// Messages are kept as logarithms relative to their largest, and what was taken off is added up
-// in double precision. A step multiplies their exponentials with those of the transitions, which
-// costs a handful of vector exponentials. Where so much is lost in that product that it could
-// matter (a far better tag that may not go where the path has to go), the sum is taken again in
-// logarithms, so that nothing is lost that floats can hold.
+// A message is kept twice: as logarithms relative to its largest, and as their exponentials. What
+// was taken off is added up in double precision. A step multiplies the exponentials with those of
+// the transitions. Where so much is lost in that product that it could matter (a far better tag that
+// may not go where the path has to go), the sum is taken again in logarithms, so that nothing is
+// lost that floats can hold.
 //
 // A sentence is one thread's work, and writes numbers of its own alone: the result does not
 // depend on who computed it. What is forbidden is -infinity, and comes out as exactly 0.
@@ -20,30 +20,40 @@ namespace {
 
 using namespace cellwright;
 
-// Sums of exponentials that were at most 1 and at least e^-87 (or nothing): from here on what was
-// left out is below a millionth of the last place.
-constexpr float kEnough = 1e-20f;
+// Exponentials of a message are exact but for what is smaller than e^-87 beside sums of at least
+// this much; so of sums that are no smaller not even the last place is wrong.
+constexpr float kEnough = 1e-10f;
 
-// A call with its share of the scratch memory. Rows are as wide as `ld`.
+// A message as logarithms and as their exponentials.
+struct Message {
+  float* logs;
+  float* powers;
+};
+
+// A call with its share of the scratch memory. Rows are as wide as `ld`; where nothing else is said,
+// what lies behind their tags is -infinity.
 struct Chain {
   const Crf& c;
   Pieces pieces;
   int64_t ld;
-  float* shift;        // [0]: the largest transition, which is taken off all of them
-  float* logs;         // transitions less that, from -> to; padding is -infinity
-  float* logs_back;    // to -> from
-  float* weights;      // their exponentials, from -> to
+  float* shift;         // [0]: the largest transition, which is taken off all of them
+  float* logs;          // transitions less that, from -> to
+  float* logs_back;     // to -> from
+  float* weights;       // their exponentials, from -> to; padded with 0
   float* weights_back;  // to -> from
   float* start;
   float* end;
-  // Of this thread:
-  float* forward;  // messages to each step
-  float* scores;   // of one step
-  float* after;    // the message back from a step, with its scores
-  float* powers;
-  float* product;
-  float* pairs;  // sums over steps, from -> to, to be multiplied with the weights
+  // Of this thread, a row for each step:
+  Message scores;    // less the largest of the step
+  Message messages;  // to the step, with its scores
+  // Of this thread, one row:
+  Message after[2];  // back from a step, with its scores, and from the one before it
+  float* product;    // of the last step
+  float* shares;     // probabilities of one step's tags
+  float* pairs;      // from -> to: sums over steps, to be multiplied with the weights
 };
+
+Message at(Message rows, int64_t offset) { return {rows.logs + offset, rows.powers + offset}; }
 
 bool wants_gradients(const Crf& c) {
   return c.d_scores || c.d_transitions || c.d_start || c.d_end;
@@ -67,24 +77,30 @@ int64_t lay_out_chain(Chain& k, float* memory, int thread) {
   k.weights_back = take(square);
   k.start = take(ld);
   k.end = take(ld);
-  k.forward = own(k.c.steps * ld);
-  k.scores = own(ld);
-  k.after = own(ld);
-  k.powers = own(ld);
+  const auto own_message = [&](int64_t floats) { return Message{own(floats), own(floats)}; };
+  k.scores = own_message(k.c.steps * ld);
+  k.messages = own_message(k.c.steps * ld);
+  for (Message& after : k.after) after = own_message(ld);
   k.product = own(ld);
+  k.shares = own(ld);
   k.pairs = own(k.c.d_transitions ? square : 0);
   return used;
 }
 
-// Memory begins at the address of `scratch`, so a null one only counts.
 Chain make_chain(const Crf& c, Team& team) {
-  return {c,       Pieces(team, kGradients), padded(c.tags), nullptr, nullptr, nullptr,
-          nullptr, nullptr,                  nullptr,        nullptr, nullptr, nullptr,
-          nullptr, nullptr,                  nullptr,        nullptr};
+  return {c, Pieces(team, kGradients), padded(c.tags), nullptr, nullptr, nullptr, nullptr, nullptr,
+          nullptr, nullptr, {}, {}, {}, nullptr, nullptr, nullptr};
+}
+
+// Copies of a row of tags, to and from rows that have no padding.
+void copy_tags(float* to, const float* from, int64_t tags) {
+  int64_t i = 0;
+  for (; i + kLanes <= tags; i += kLanes) store(to + i, load(from + i));
+  for (; i < tags; ++i) to[i] = from[i];
 }
 
 void copy_padded(float* to, const float* from, int64_t count, int64_t ld) {
-  std::memcpy(to, from, sizeof(float) * static_cast<size_t>(count));
+  copy_tags(to, from, count);
   for (int64_t i = count; i < ld; ++i) to[i] = -INFINITY;
 }
 
@@ -95,11 +111,7 @@ float largest(const float* row, int64_t floats) {
     const vec x = load(row + i);
     most = x > most ? x : most;
   }
-  float lanes[kLanes];
-  store(lanes, most);
-  float found = lanes[0];
-  for (int i = 1; i < kLanes; ++i) found = lanes[i] > found ? lanes[i] : found;
-  return found;
+  return largest_lane(most)[0];
 }
 
 void take_off(float* row, float amount, int64_t floats) {
@@ -145,14 +157,12 @@ float log_sum(const float* a, const float* b, int64_t floats) {
     const vec x = load(a + i) + load(b + i);
     tops = x > tops ? x : tops;
   }
-  float lanes[kLanes];
-  store(lanes, tops);
-  const float top = largest(lanes, kLanes);
+  const float top = largest_lane(tops)[0];
   if (top == -INFINITY) return has_nan(a, floats) || has_nan(b, floats) ? NAN : top;
   vec sums = {};
   for (int64_t i = 0; i < floats; i += kLanes)
     sums += exp_or_nothing(load(a + i) + load(b + i) - top);
-  return top + logf(sum(sums));
+  return top + logf(sum_of_lanes(sums)[0]);
 }
 
 // result = row of `powers` * matrix, in four chains of sums for each vector.
@@ -169,129 +179,143 @@ void multiply_row(const float* powers, const float* matrix, int64_t tags, int64_
   }
 }
 
-// The next message but for its scores: out = log(powers * weights), where `from` has the
-// logarithms of the powers. `logs_across` has the weights' logarithms by what comes out.
-void pass_on(const Chain& k, const float* from, const float* weights, const float* logs_across,
-             float* out) {
-  multiply_row(k.powers, weights, k.c.tags, k.ld, k.product);
-  for (int64_t i = 0; i < k.ld; i += kLanes) store(out + i, log(load(k.product + i)));
-  for (int64_t j = 0; j < k.c.tags; ++j)
-    if (k.product[j] < kEnough) out[j] = log_sum(from, logs_across + j * k.ld, k.ld);
-}
-
 // The scores of a step less the largest of them, which is returned if there is one.
 float load_scores(const Chain& k, int64_t sentence, int64_t step) {
   const Crf& c = k.c;
-  copy_padded(k.scores, c.scores + (sentence * c.steps + step) * c.tags, c.tags, k.ld);
-  const float most = largest(k.scores, k.ld);
-  if (most == -INFINITY) return 0.0f;
-  take_off(k.scores, most, k.ld);
+  const Message row = at(k.scores, step * k.ld);
+  copy_tags(row.logs, c.scores + (sentence * c.steps + step) * c.tags, c.tags);
+  const float most = largest(row.logs, k.ld);
+  if (most != -INFINITY) take_off(row.logs, most, k.ld);
+  exponentials(row.powers, row.logs, k.ld);
+  return most == -INFINITY ? 0.0f : most;
+}
+
+void add(float* to, const float* a, const float* b, int64_t floats) {
+  for (int64_t i = 0; i < floats; i += kLanes) store(to + i, load(a + i) + load(b + i));
+}
+
+// Completes a message whose logarithms are there: takes off the largest, which is returned.
+float finish(const Chain& k, Message message) {
+  const float most = largest(message.logs, k.ld);
+  if (most == -INFINITY) return has_nan(message.logs, k.ld) ? NAN : most;
+  take_off(message.logs, most, k.ld);
+  exponentials(message.powers, message.logs, k.ld);
   return most;
 }
 
-// Messages to all steps, each relative to its largest; returns the log of the partition, and
-// -infinity where there is no path.
-double run_chain_forward(const Chain& k, int64_t sentence, int64_t length) {
-  double total = 0;
-  for (int64_t t = 0; t < length; ++t) {
-    float* const message = k.forward + t * k.ld;
-    total += load_scores(k, sentence, t);
-    if (t > 0) {
-      exponentials(k.powers, message - k.ld, k.ld);
-      pass_on(k, message - k.ld, k.weights, k.logs_back, message);
-      total += k.shift[0];
-    } else {
-      std::memcpy(message, k.start, sizeof(float) * static_cast<size_t>(k.ld));
-    }
-    for (int64_t i = 0; i < k.ld; i += kLanes)
-      store(message + i, load(message + i) + load(k.scores + i));
-    const float most = largest(message, k.ld);
-    if (most == -INFINITY) return has_nan(message, k.ld) ? NAN : -INFINITY;
-    take_off(message, most, k.ld);
-    total += most;
+// The next message: log(e^from * weights) + scores, less its largest, which is returned, and is
+// -infinity if there is none. `logs_across` has the weights' logarithms by what comes out.
+float pass_on(const Chain& k, Message from, const float* weights, const float* logs_across,
+              Message scores, Message to) {
+  const int64_t ld = k.ld;
+  multiply_row(from.powers, weights, k.c.tags, ld, k.product);
+  vec most = {};
+  for (int64_t i = 0; i < ld; i += kLanes) {
+    const vec power = load(k.product + i) * load(scores.powers + i);
+    store(to.powers + i, power);
+    most = power > most ? power : most;
   }
-  return total + log_sum(k.forward + (length - 1) * k.ld, k.end, k.ld);
+  most = largest_lane(most);
+  // Nothing but this waits for logarithms, most of which are never read.
+  const bool enough = most[0] >= kEnough;
+  const vec off = enough ? log(most) : vec{};
+  for (int64_t i = 0; i < ld; i += kLanes)
+    store(to.logs + i, log(load(k.product + i)) + (load(scores.logs + i) - off));
+  for (int64_t j = 0; j < k.c.tags; ++j)
+    if (k.product[j] < kEnough)
+      to.logs[j] = log_sum(from.logs, logs_across + j * ld, ld) + (scores.logs[j] - off[0]);
+  if (!enough) return finish(k, to);
+  const vec scale = 1.0f / most;
+  for (int64_t i = 0; i < ld; i += kLanes) store(to.powers + i, load(to.powers + i) * scale);
+  return off[0];
 }
 
-// to = e^(a + b), made to add up to 1; padding becomes 0.
-void normalised(float* to, const float* a, const float* b, int64_t ld) {
-  for (int64_t i = 0; i < ld; i += kLanes) store(to + i, load(a + i) + load(b + i));
-  const float most = largest(to, ld);
+// Messages to all steps; returns the log of the partition, and -infinity where there is no path.
+double run_chain_forward(const Chain& k, int64_t sentence, int64_t length) {
+  double total = load_scores(k, sentence, 0);
+  add(k.messages.logs, k.start, k.scores.logs, k.ld);
+  total += finish(k, k.messages);
+  for (int64_t t = 1; t < length && !(total == -INFINITY || total != total); ++t) {
+    total += load_scores(k, sentence, t);
+    total += k.shift[0];
+    total += pass_on(k, at(k.messages, (t - 1) * k.ld), k.weights, k.logs_back,
+                     at(k.scores, t * k.ld), at(k.messages, t * k.ld));
+  }
+  if (total == -INFINITY || total != total) return total;
+  return total + log_sum(k.messages.logs + (length - 1) * k.ld, k.end, k.ld);
+}
+
+// shares = e^(a + b), made to add up to 1.
+void share_out(const Chain& k, const float* a, const float* b) {
+  add(k.shares, a, b, k.ld);
+  take_off(k.shares, largest(k.shares, k.ld), k.ld);
   vec sums = {};
-  for (int64_t i = 0; i < ld; i += kLanes) {
-    const vec power = exp_or_nothing(load(to + i) - most);
-    store(to + i, power);
+  for (int64_t i = 0; i < k.ld; i += kLanes) {
+    const vec power = exp_or_nothing(load(k.shares + i));
+    store(k.shares + i, power);
     sums += power;
   }
-  const float scale = 1.0f / sum(sums);
-  for (int64_t i = 0; i < ld; i += kLanes) store(to + i, load(to + i) * scale);
+  const vec scale = 1.0f / sum_of_lanes(sums);
+  for (int64_t i = 0; i < k.ld; i += kLanes) store(k.shares + i, load(k.shares + i) * scale);
 }
 
-// Adds one step's probabilities of pairs in logarithms: where their product lost too much.
-void add_far_pairs(const Chain& k, const float* before, const float* after, float* out) {
+// The same, with pairs, in logarithms alone: where their products lost too much.
+void share_out_far_pairs(const Chain& k, const float* here, const float* after, float* out) {
   const int64_t tags = k.c.tags;
-  float most = -INFINITY;
-  for (int64_t i = 0; i < tags; ++i)
-    for (int64_t j = 0; j < tags; ++j) {
-      const float x = before[i] + k.logs[i * k.ld + j] + after[j];
-      most = x > most ? x : most;
-    }
-  double total = 0;
-  for (int pass = 0; pass < 2; ++pass)
-    for (int64_t i = 0; i < tags; ++i)
-      for (int64_t j = 0; j < tags; ++j) {
-        const float power = expf(before[i] + k.logs[i * k.ld + j] + after[j] - most);
-        if (pass == 0)
-          total += power;
-        else
-          out[i * tags + j] += static_cast<float>(power / total);
-      }
-}
-
-// The pairs of a step, whose message back is in k.after, its exponentials in k.powers and what they
-// give to the tags before in k.product, and the step before it, with the message to it.
-void add_pairs(const Chain& k, const float* before, float* out) {
-  float* const first = k.scores;  // no longer needed for this step
-  exponentials(first, before, k.ld);
-  vec sums = {};
-  for (int64_t i = 0; i < k.ld; i += kLanes) sums += load(first + i) * load(k.product + i);
-  const float total = sum(sums);
-  if (total < kEnough) return add_far_pairs(k, before, k.after, out);
-  const float scale = 1.0f / total;
-  for (int64_t i = 0; i < k.c.tags; ++i) {
-    const float weight = first[i] * scale;
-    float* const row = k.pairs + i * k.ld;
-    for (int64_t j = 0; j < k.ld; j += kLanes)
-      store(row + j, load(row + j) + weight * load(k.powers + j));
+  for (int64_t i = 0; i < tags; ++i) k.product[i] = log_sum(after, k.logs + i * k.ld, k.ld);
+  share_out(k, here, k.product);
+  for (int64_t i = 0; out && i < tags; ++i) {
+    if (k.shares[i] == 0.0f) continue;
+    for (int64_t j = 0; j < tags; ++j)
+      out[i * tags + j] += k.shares[i] * expf(k.logs[i * k.ld + j] + after[j] - k.product[i]);
   }
 }
 
-// Probabilities of tags and pairs of tags.
+// Probabilities of a step's tags, and of pairs of them with those of the step after it. Its message
+// back is `after`, which has given k.product to this step.
+void share_out_pairs(const Chain& k, Message here, Message after, float* out) {
+  vec sums = {};
+  for (int64_t i = 0; i < k.ld; i += kLanes) {
+    const vec both = load(here.powers + i) * load(k.product + i);
+    store(k.shares + i, both);
+    sums += both;
+  }
+  const vec total = sum_of_lanes(sums);
+  if (total[0] < kEnough) return share_out_far_pairs(k, here.logs, after.logs, out);
+  const vec scale = 1.0f / total;
+  for (int64_t i = 0; i < k.ld; i += kLanes) store(k.shares + i, load(k.shares + i) * scale);
+  for (int64_t i = 0; out && i < k.c.tags; ++i) {
+    const vec weight = here.powers[i] * scale;
+    float* const row = k.pairs + i * k.ld;
+    for (int64_t j = 0; j < k.ld; j += kLanes)
+      store(row + j, load(row + j) + weight * load(after.powers + j));
+  }
+}
+
+// Probabilities of tags and of pairs of tags.
 void run_chain_backward(const Chain& k, int64_t sentence, int64_t length) {
   const Crf& c = k.c;
   const int64_t tags = c.tags, ld = k.ld;
-  const size_t bytes = sizeof(float) * static_cast<size_t>(tags);
   float* const out = c.d_transitions ? c.d_transitions + sentence * tags * tags : nullptr;
   if (out) std::memset(k.pairs, 0, sizeof(float) * static_cast<size_t>(tags * ld));
-  const float* message = k.end;
-  for (int64_t t = length - 1; t >= 0; --t) {
-    float* const forward = k.forward + t * ld;
-    if (c.d_scores || t == 0 || t == length - 1) {
-      normalised(k.product, forward, message, ld);
-      if (c.d_scores)
-        std::memcpy(c.d_scores + (sentence * c.steps + t) * tags, k.product, bytes);
-      if (c.d_start && t == 0) std::memcpy(c.d_start + sentence * tags, k.product, bytes);
-      if (c.d_end && t == length - 1) std::memcpy(c.d_end + sentence * tags, k.product, bytes);
+  const int64_t last = length - 1;
+  Message here = k.after[0], after = k.after[1];
+  for (int64_t t = last; t >= 0; --t) {
+    const Message scores = at(k.scores, t * ld), message = at(k.messages, t * ld);
+    if (t == last) {
+      add(here.logs, k.end, scores.logs, ld);
+      finish(k, here);
+      share_out(k, message.logs, k.end);
+    } else {
+      pass_on(k, after, k.weights_back, k.logs, scores, here);
+      share_out_pairs(k, message, after, out);
     }
-    if (t == 0) break;
-    load_scores(k, sentence, t);
-    for (int64_t i = 0; i < ld; i += kLanes)
-      store(k.after + i, load(message + i) + load(k.scores + i));
-    take_off(k.after, largest(k.after, ld), ld);
-    exponentials(k.powers, k.after, ld);
-    pass_on(k, k.after, k.weights_back, k.logs, forward);  // in place of what was read last
-    message = forward;
-    if (out) add_pairs(k, forward - ld, out);
+    if (c.d_scores) copy_tags(c.d_scores + (sentence * c.steps + t) * tags, k.shares, tags);
+    if (c.d_start && t == 0) copy_tags(c.d_start + sentence * tags, k.shares, tags);
+    if (c.d_end && t == last) copy_tags(c.d_end + sentence * tags, k.shares, tags);
+    const Message next = after;
+    after = here;
+    here = next;
   }
   if (!out) return;
   for (int64_t i = 0; i < tags; ++i)
@@ -332,6 +356,8 @@ void run_crf(const Crf& c, Team& team, int thread) {
   Chain k = make_chain(c, team);
   lay_out_chain(k, c.scratch, thread);
   k.pieces.take(1, [&](int64_t) { prepare_chain(k); });
+  for (int64_t t = 0; t < c.steps; ++t)
+    for (int64_t i = c.tags; i < k.ld; ++i) k.scores.logs[t * k.ld + i] = -INFINITY;
   wait(team, c.threads);
   k.pieces.take(c.batch, [&](int64_t sentence) {
     const int64_t length = c.lengths[sentence];

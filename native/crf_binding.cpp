@@ -7,7 +7,17 @@ namespace cellwright {
 
 namespace {
 
-void crf(int64_t batch, int64_t steps, int64_t tags, int64_t scores, int64_t targets,
+// Whether the targets of all sentences are numbers of tags; what lies behind their ends may not be.
+bool are_tags(const Crf& c) {
+  for (int64_t b = 0; c.targets && b < c.batch; ++b)
+    for (int64_t t = 0; t < c.lengths[b]; ++t) {
+      const int64_t tag = c.targets[b * c.steps + t];
+      if (tag < 0 || tag >= c.tags) return false;
+    }
+  return true;
+}
+
+bool crf(int64_t batch, int64_t steps, int64_t tags, int64_t scores, int64_t targets,
          int64_t lengths, int64_t transitions, int64_t start, int64_t end, int64_t results,
          int64_t d_scores, int64_t d_transitions, int64_t d_start, int64_t d_end, int threads) {
   const Crf call{batch,
@@ -27,9 +37,11 @@ void crf(int64_t batch, int64_t steps, int64_t tags, int64_t scores, int64_t tar
                  nullptr,
                  checked_threads(threads)};
   const nb::gil_scoped_release unlocked;
+  if (!are_tags(call)) return false;
   const Core& core = chosen_core();
   static thread_local Scratch scratch;
   run_on_threads(call, core.crf_floats, core.run_crf, scratch);
+  return true;
 }
 
 void crf_decode(int64_t batch, int64_t steps, int64_t tags, int64_t count, int64_t scores,
@@ -68,7 +80,8 @@ void bind_crf(nb::module_& m) {
         nb::arg("scores"), nb::arg("targets"), nb::arg("lengths"), nb::arg("transitions"),
         nb::arg("start"), nb::arg("end"), nb::arg("results"), nb::arg("d_scores"),
         nb::arg("d_transitions"), nb::arg("d_start"), nb::arg("d_end"), nb::arg("threads"),
-        "Partitions or losses of sentences, with gradients of each. Memory is given by address.");
+        "Partitions or losses of sentences, with gradients of each. Memory is given by address.\n\n"
+        "False, and nothing is done, if a target is no number of a tag.");
   m.def("crf_decode", &crf_decode, nb::kw_only(), nb::arg("batch"), nb::arg("steps"),
         nb::arg("tags"), nb::arg("count"), nb::arg("scores"), nb::arg("lengths"),
         nb::arg("transitions"), nb::arg("start"), nb::arg("end"), nb::arg("paths"),

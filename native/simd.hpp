@@ -115,6 +115,38 @@ inline vec tanh(vec x) {
   return magnitude > 0.625f ? (x < 0.0f ? -far : far) : near;
 }
 
+// The lanes `By` further on, and the first ones behind the last.
+template <int By>
+inline vec turned(vec v) {
+#if defined(__clang__)
+  vec result;
+  for (int i = 0; i < kLanes; ++i) result[i] = v[(i + By) % kLanes];
+  return result;
+#else
+  ivec places = {};
+  for (int i = 0; i < kLanes; ++i) places[i] = (i + By) % kLanes;
+  return __builtin_shuffle(v, places);
+#endif
+}
+
+// Folds the lanes onto each other, half of them at a time, so that each has the result of all.
+template <typename F, int Width = kLanes / 2>
+inline vec folded(vec v, F f) {
+  const vec half = f(v, turned<Width>(v));
+  if constexpr (Width == 1)
+    return half;
+  else
+    return folded<F, Width / 2>(half, f);
+}
+
+inline vec largest_lane(vec v) {
+  return folded(v, [](vec a, vec b) { return a > b ? a : b; });
+}
+
+inline vec sum_of_lanes(vec v) {
+  return folded(v, [](vec a, vec b) { return a + b; });
+}
+
 inline float sum(vec v) {
   float lanes[kLanes];
   store(lanes, v);

@@ -34,7 +34,7 @@ def crf(
     d_start: int,
     d_end: int,
     threads: int,
-) -> None: ...
+) -> bool: ...
 def crf_decode(
     *,
     batch: int,

@@ -26,6 +26,7 @@ from cellwright.engine.crf_checks import (
     check_chain,
     check_paths,
     check_tags,
+    check_tags_shape,
     checked_lengths,
 )
 from cellwright.engine.native_job import NoMemoryError
@@ -79,7 +80,7 @@ def crf_loss(
     """
     check_chain(scores, transitions, start, end, allowed, backend)
     lengths = checked_lengths(lengths, scores)
-    check_tags(tags, scores, lengths, allowed)
+    check_tags_shape(tags, scores)
     return _partition((scores, transitions, start, end), tags, lengths, allowed, backend)
 
 
@@ -236,7 +237,10 @@ def _partition(
 ) -> Tensor:
     """Each sentence's log partition, less the score of its tags if they are given."""
     result: Tensor | None = None
-    if _native_serves(chain, backend):
+    native = _native_serves(chain, backend)
+    if tags is not None and (allowed is not None or not native):  # else the core looks at them
+        check_tags(tags, chain[0], lengths, allowed)
+    if native:
         try:
             if torch.is_grad_enabled():
                 result = _Partition.apply(*chain, tags, lengths, allowed)  # type: ignore[no-untyped-call]

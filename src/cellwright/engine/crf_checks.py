@@ -92,9 +92,9 @@ def checked_lengths(lengths: Tensor | Sequence[int], scores: Tensor) -> Tensor:
     return given
 
 
-def check_tags(tags: Tensor, scores: Tensor, lengths: Tensor, allowed: Allowed | None) -> None:
-    """Tags are numbers of tags up to each sentence's length, and a path that is allowed."""
-    batch, steps, count = scores.shape
+def check_tags_shape(tags: Tensor, scores: Tensor) -> None:
+    """There is a tag, a whole number, for each step of each sentence."""
+    batch, steps, _ = scores.shape
     if tags.shape != (batch, steps):
         raise ValueError(f"tags must be ({batch}, {steps}) as scores are, not {tuple(tags.shape)}")
     if tags.dtype != torch.long or tags.device != scores.device:
@@ -102,6 +102,11 @@ def check_tags(tags: Tensor, scores: Tensor, lengths: Tensor, allowed: Allowed |
             f"tags must be torch.long on {scores.device} as scores are, "
             f"not {tags.dtype} on {tags.device}"
         )
+
+
+def check_tags(tags: Tensor, scores: Tensor, lengths: Tensor, allowed: Allowed | None) -> None:
+    """Tags are numbers of tags up to each sentence's length, and a path that is allowed."""
+    _, steps, count = scores.shape
     if not tags.numel() or surroundings.transformed() is not None:
         return
     beyond = torch.arange(steps, device=tags.device) >= lengths.unsqueeze(1)

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from cellwright.engine import surroundings
+from cellwright.engine.crf_checks import check_tags
 from cellwright.engine.native_backend import _native, threads_for
 from cellwright.engine.native_job import NoMemoryError
 
@@ -49,7 +50,7 @@ def run(
     )
     given = _in_memory(scores, lengths, transitions, start, end)
     right = None if tags is None else tags.contiguous()
-    _native.crf(
+    served = _native.crf(
         batch=batch,
         steps=steps,
         tags=count,
@@ -66,6 +67,8 @@ def run(
         d_end=_address(gradients[3]),
         threads=threads_for(_PASSES * batch * steps * count * count),
     )
+    if right is not None and not served:
+        check_tags(right, scores, lengths, None)  # which says what is wrong
     return results, gradients
 
 
