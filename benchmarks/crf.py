@@ -4,11 +4,11 @@
     python benchmarks/crf.py --tags 60 --batch 64 --threads 2
     python benchmarks/crf.py --forbidden   # with transitions of -10000, as Flair has them
 
-pytorch-crf is no dependency: `python -m pip install --no-deps pytorch-crf==0.7.2` gets it. Without it
-the core is measured beside our own torch version alone.
+pytorch-crf is no dependency: `python -m pip install --no-deps pytorch-crf==0.7.2` gets it. Without
+it the core is measured beside our own torch version alone.
 
-A loss is the mean over the sentences, with the gradients of scores, transitions, start and end. Before
-anything is timed, all contenders' losses, gradients and best paths are compared.
+A loss is the mean over the sentences, with the gradients of scores, transitions, start and end.
+Before anything is timed, all contenders' losses, gradients and best paths are compared.
 """
 
 from __future__ import annotations

@@ -341,15 +341,31 @@ double follow_targets(const Crf& c, int64_t sentence, int64_t length) {
   return score;
 }
 
-void clear_sentence(const Crf& c, int64_t sentence) {
-  const auto clear = [&](float* gradients, int64_t floats) {
-    if (gradients)
-      std::memset(gradients + sentence * floats, 0, sizeof(float) * static_cast<size_t>(floats));
+// All gradients of a sentence: 0 at first, and not a number if its partition is none.
+void fill_gradients(const Crf& c, int64_t sentence, int64_t length, float value) {
+  const auto fill = [&](float* gradients, int64_t stride, int64_t floats) {
+    for (int64_t i = 0; gradients && i < floats; ++i) gradients[sentence * stride + i] = value;
   };
-  clear(c.d_scores, c.steps * c.tags);
-  clear(c.d_transitions, c.tags * c.tags);
-  clear(c.d_start, c.tags);
-  clear(c.d_end, c.tags);
+  fill(c.d_scores, c.steps * c.tags, length * c.tags);
+  fill(c.d_transitions, c.tags * c.tags, c.tags * c.tags);
+  fill(c.d_start, c.tags, c.tags);
+  fill(c.d_end, c.tags, c.tags);
+}
+
+void run_sentence(const Chain& k, int64_t sentence) {
+  const Crf& c = k.c;
+  const int64_t length = c.lengths[sentence];
+  fill_gradients(c, sentence, c.steps, 0.0f);
+  double result = 0;  // of no steps: one path, which is empty
+  if (length > 0) {
+    result = run_chain_forward(k, sentence, length);
+    if (result != result)
+      fill_gradients(c, sentence, length, NAN);
+    else if (wants_gradients(c) && result != -INFINITY)
+      run_chain_backward(k, sentence, length);
+    if (c.targets) result -= follow_targets(c, sentence, length);
+  }
+  c.results[sentence] = static_cast<float>(result);
 }
 
 void run_crf(const Crf& c, Team& team, int thread) {
@@ -359,17 +375,7 @@ void run_crf(const Crf& c, Team& team, int thread) {
   for (int64_t t = 0; t < c.steps; ++t)
     for (int64_t i = c.tags; i < k.ld; ++i) k.scores.logs[t * k.ld + i] = -INFINITY;
   wait(team, c.threads);
-  k.pieces.take(c.batch, [&](int64_t sentence) {
-    const int64_t length = c.lengths[sentence];
-    clear_sentence(c, sentence);
-    double result = 0;  // of no steps: one path, which is empty
-    if (length > 0) {
-      result = run_chain_forward(k, sentence, length);
-      if (wants_gradients(c) && result != -INFINITY) run_chain_backward(k, sentence, length);
-      if (c.targets) result -= follow_targets(c, sentence, length);
-    }
-    c.results[sentence] = static_cast<float>(result);
-  });
+  k.pieces.take(c.batch, [&](int64_t sentence) { run_sentence(k, sentence); });
 }
 
 int64_t crf_floats(const Crf& c) {

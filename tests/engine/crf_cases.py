@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
+import pytest
 import torch
 from torch import Tensor
 
-from cellwright.engine.crf import Allowed
+from cellwright.engine import native_backend
+from cellwright.engine.crf import Allowed, crf_loss
+
+native = pytest.mark.skipif(not native_backend.available(), reason="the core is not built")
+both = pytest.mark.parametrize("backend", [pytest.param("native", marks=native), "torch"])
 
 
 class Case(NamedTuple):
@@ -55,7 +60,9 @@ def whole_numbers(batch: int, steps: int, tags: int, seed: int = 0) -> Case:
 def random_mask(tags: int, seed: int = 0) -> Allowed:
     """What is allowed, such that tag 0 may always be: each sentence has a path."""
     generator = torch.Generator().manual_seed(seed)
-    masks = [torch.rand(*shape, generator=generator) < 0.5 for shape in ((tags, tags), (tags,), (tags,))]
+    masks = [
+        torch.rand(*shape, generator=generator) < 0.5 for shape in ((tags, tags), (tags,), (tags,))
+    ]
     for mask in masks:
         mask.view(-1)[0] = True
     return Allowed(*masks)
@@ -78,7 +85,7 @@ def all_paths(
     scores, _, lengths, transitions, start, end = given.double()
     found = []
     for path in product(range(scores.shape[2]), repeat=int(lengths[sentence])):
-        pairs = list(zip(path, path[1:], strict=False))
+        pairs = list(pairwise(path))
         if allowed is not None and path:
             ok = all(allowed.transitions[pair] for pair in pairs)
             if not (ok and allowed.starts[path[0]] and allowed.ends[path[-1]]):
@@ -94,3 +101,20 @@ def all_paths(
 def best_first(paths: list[tuple[tuple[int, ...], float]]) -> list[tuple[tuple[int, ...], float]]:
     """By score; of equal ones the lowest last tag comes first, then the last but one."""
     return sorted(paths, key=lambda found: (-found[1], found[0][::-1]))
+
+
+def gradients(given: Case, backend: str, allowed: Allowed | None = None) -> list[Tensor]:
+    """Losses, and gradients by scores, transitions, start and end of a weighted sum of them."""
+    leaves = [t.clone().requires_grad_() for t in (given.scores, *given[3:])]
+    losses = crf_loss(
+        leaves[0], given.tags, given.lengths, *leaves[1:], allowed=allowed, backend=backend
+    )
+    weights = torch.linspace(0.5, 2.0, len(losses), dtype=losses.dtype)
+    (weights * losses).sum().backward()
+    return [losses.detach(), *(leaf.grad for leaf in leaves)]
+
+
+def assert_near(found: Tensor, wanted: Tensor, tolerance: float = 1e-5) -> None:
+    assert found.shape == wanted.shape
+    scale = wanted.abs().max().clamp_min(1.0) if wanted.numel() else 1.0
+    assert torch.all((found.double() - wanted).abs() <= tolerance * scale)

@@ -50,9 +50,7 @@ def crf_decode(
     path_scores: int,
     threads: int,
 ) -> None: ...
-def add_weighted_rows(
-    *, rows: int, columns: int, weights: int, table: int, sums: int
-) -> None: ...
+def add_weighted_rows(*, rows: int, columns: int, weights: int, table: int, sums: int) -> None: ...
 
 class Program:
     def __init__(

@@ -8,8 +8,9 @@ What `allowed` forbids has probability 0 exactly and a gradient of 0. A sentence
 without any path, and tags that are not allowed, are errors: they have no loss.
 
 On the native core a batch costs one pass forward and one back, and gradients are made along with
-the losses; results are the same in every run and for any number of threads. Libraries of CRFs for torch
-take several small operations for each step, which is a hundred times as long.
+the losses; results are the same in every run and for any number of threads. The CRFs that there are
+for torch, such as pytorch-crf, take a handful of small operations for each step, whose overhead is
+most of their time (benchmarks/crf.py).
 """
 
 from __future__ import annotations
@@ -254,11 +255,8 @@ def _partition(
     return result
 
 
-def _formula(
-    chain: Chain, tags: Tensor | None, lengths: Tensor, allowed: Allowed | None
-) -> Tensor:
-    scores, *rest = chain
-    masked = _forbidding(*rest, allowed)
+def _formula(chain: Chain, tags: Tensor | None, lengths: Tensor, allowed: Allowed | None) -> Tensor:
+    scores, masked = chain[0], _forbidding(*chain[1:], allowed)
     total = torch_crf.log_partition(scores, lengths, *masked)
     return total if tags is None else total - torch_crf.path_scores(scores, tags, lengths, *masked)
 
@@ -270,8 +268,8 @@ def _natively(
     allowed: Allowed | None,
     wanted: tuple[bool, ...],
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
-    scores, *rest = chain
-    return native_crf.run(scores, tags, lengths, *_forbidding(*rest, allowed), wanted)
+    masked = _forbidding(*chain[1:], allowed)
+    return native_crf.run(chain[0], tags, lengths, *masked, wanted)
 
 
 class _Partition(torch.autograd.Function):

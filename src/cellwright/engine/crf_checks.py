@@ -37,8 +37,7 @@ def check_chain(
         raise ValueError(f"backend must be one of {', '.join(BACKENDS)}, not {backend!r}")
     if scores.dim() != 3 or scores.shape[2] == 0:
         raise ValueError(
-            "scores must be (batch, steps, tags) with at least one tag, "
-            f"not {tuple(scores.shape)}"
+            f"scores must be (batch, steps, tags) with at least one tag, not {tuple(scores.shape)}"
         )
     if not scores.is_floating_point():
         raise ValueError(f"scores must be of a floating dtype, not {scores.dtype}")

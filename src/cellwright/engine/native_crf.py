@@ -5,7 +5,6 @@ What is forbidden has the score −∞ here, in `transitions`, `start` and `end`
 
 from __future__ import annotations
 
-import torch
 from torch import Tensor
 
 from cellwright.engine import surroundings
