@@ -11,6 +11,7 @@ from cellwright.engine import surroundings
 from cellwright.engine.crf_checks import check_tags
 from cellwright.engine.native_backend import _native, threads_for
 from cellwright.engine.native_job import NoMemoryError
+from cellwright.engine.native_memory import address
 
 _PASSES = 4  # products with the transitions for each step: two messages, pairs, exponentials
 
@@ -54,16 +55,16 @@ def run(
         steps=steps,
         tags=count,
         scores=given[0].data_ptr(),
-        targets=_address(right),
+        targets=address(right),
         lengths=given[1].data_ptr(),
         transitions=given[2].data_ptr(),
         start=given[3].data_ptr(),
         end=given[4].data_ptr(),
         results=results.data_ptr(),
-        d_scores=_address(gradients[0]),
-        d_transitions=_address(gradients[1]),
-        d_start=_address(gradients[2]),
-        d_end=_address(gradients[3]),
+        d_scores=address(gradients[0]),
+        d_transitions=address(gradients[1]),
+        d_start=address(gradients[2]),
+        d_end=address(gradients[3]),
         threads=threads_for(_PASSES * batch * steps * count * count),
     )
     if right is not None and not served:
@@ -117,7 +118,3 @@ def _in_memory(*tensors: Tensor) -> list[Tensor]:
     if not all(tensor.data_ptr() for tensor in dense):
         raise NoMemoryError
     return dense
-
-
-def _address(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.data_ptr()
