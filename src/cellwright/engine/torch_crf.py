@@ -68,8 +68,7 @@ def best_paths(
 ) -> tuple[Tensor, Tensor]:
     """The n best paths, (batch, n, steps), and their scores, (batch, n), in double precision.
 
-    A state is a tag and a rank: for each tag the n best paths that end there. Sorting is stable, so
-    that of equal candidates the one from the lowest tag comes first.
+    A state is a tag and a rank: for each tag the n best paths that end there.
     """
     (batch, steps, tags), dtype = scores.shape, scores.dtype
     if scores.device.type != "mps":  # which has no double precision
@@ -84,13 +83,12 @@ def best_paths(
     origins = []
     for t in range(1, steps):
         candidates = best.unsqueeze(3) + transitions.unsqueeze(1)  # (batch, from, rank, to)
-        ordered, origin = candidates.flatten(1, 2).sort(dim=1, descending=True, stable=True)
-        after = (ordered[:, :n] + scores[:, t].unsqueeze(1)).transpose(1, 2)
+        ordered, origin = _largest(candidates.flatten(1, 2), n)
+        after = (ordered + scores[:, t].unsqueeze(1)).transpose(1, 2)
         here = (t < lengths).view(batch, 1)
         best = torch.where(here.unsqueeze(2), after, best)
-        origins.append(torch.where(here, origin[:, :n].transpose(1, 2).flatten(1), stay))
-    ended = (best + end.unsqueeze(1)).flatten(1)
-    found, state = (t[:, :n] for t in ended.sort(dim=1, descending=True, stable=True))
+        origins.append(torch.where(here, origin.transpose(1, 2).flatten(1), stay))
+    found, state = _largest((best + end.unsqueeze(1)).flatten(1), n)
     path = [state // n]
     for origin in reversed(origins):
         state = origin.gather(1, state)
@@ -99,6 +97,15 @@ def best_paths(
     there = _steps(scores).unsqueeze(1) < lengths.view(batch, 1, 1)
     there = there & ~found.isneginf().unsqueeze(2)
     return torch.stack(path[::-1], dim=2).masked_fill(~there, PADDING), found.to(dtype)
+
+
+def _largest(x: Tensor, n: int) -> tuple[Tensor, Tensor]:
+    """The n largest along dim 1, best first, and where they are; of equal ones the first."""
+    if n == 1:  # which needs no sorting
+        value, place = x.max(dim=1, keepdim=True)
+        return value, place
+    value, place = x.sort(dim=1, descending=True, stable=True)
+    return value[:, :n], place[:, :n]
 
 
 def _log_sum(x: Tensor) -> Tensor:
