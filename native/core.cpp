@@ -4,6 +4,8 @@
 // library, so that no code for a newer processor can end up in a shared symbol.
 #include <time.h>
 
+#include "crf.hpp"
+#include "crf_decode.hpp"
 #include "cross_entropy.hpp"
 #include "loop.hpp"
 #include "products.hpp"
@@ -152,8 +154,9 @@ namespace cellwright {
 #define CELLWRIGHT_JOIN(a, b) CELLWRIGHT_JOIN2(a, b)
 
 extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
-const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {CELLWRIGHT_TEXT(CELLWRIGHT_CORE),
-                                                      scratch_floats, run,
-                                                      cross_entropy_floats, run_cross_entropy};
+const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {
+    CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, run,
+    cross_entropy_floats, run_cross_entropy,
+    crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows};
 
 }  // namespace cellwright

@@ -137,9 +137,6 @@ void score_words(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
     }
 }
 
-// e^x for x <= 0, and 0 where that is too small to matter: subnormal numbers are slow.
-inline vec exp_or_nothing(vec x) { return x < -87.0f ? vec{} : exp_clamped(x); }
-
 // Stage 2, for one row.
 void lose(Vocabulary& v, int64_t first, int64_t row) {
   const CrossEntropy& c = v.c;

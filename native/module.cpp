@@ -5,16 +5,13 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "pool.hpp"
-#include "program.hpp"
+#include "binding.hpp"
 
 namespace nb = nanobind;
 
@@ -46,6 +43,12 @@ std::vector<const Core*> supported_cores() {
 
 const Core* chosen = supported_cores().front();
 
+}  // namespace
+
+const Core& chosen_core() { return *chosen; }
+
+namespace {
+
 std::vector<std::string> instruction_sets() {
   std::vector<std::string> names;
   for (const Core* core : supported_cores()) names.emplace_back(core->name);
@@ -60,29 +63,6 @@ void use_instruction_set(const std::string& name) {
     }
   throw std::invalid_argument("this machine has no instruction set '" + name + "'");
 }
-
-// Memory for one pass, kept by each calling thread for the next: fresh pages cost more than
-// the arithmetic of a small cell.
-class Scratch {
- public:
-  ~Scratch() { std::free(memory_); }
-  float* get(int64_t floats) {
-    if (floats > size_) {
-      std::free(memory_);
-      memory_ = nullptr;
-      size_ = 0;
-      const size_t bytes = static_cast<size_t>(floats) * sizeof(float);
-      memory_ = static_cast<float*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
-      if (!memory_) throw std::bad_alloc();
-      size_ = floats;
-    }
-    return memory_;
-  }
-
- private:
-  float* memory_ = nullptr;
-  int64_t size_ = 0;
-};
 
 // How the rows of a batch are shared out. Cores differ in speed, above all on a machine that
 // others use as well, so each calling thread remembers how fast its team's threads were. Who
@@ -135,17 +115,6 @@ T* const* pointers(const Longs& addresses) {
   return addresses.empty() ? nullptr : reinterpret_cast<T* const*>(addresses.data());
 }
 
-template <typename T>
-T* pointer(int64_t address) {
-  return reinterpret_cast<T*>(static_cast<intptr_t>(address));
-}
-
-int checked_threads(int threads) {
-  if (threads < 1 || threads > kMostThreads)
-    throw std::invalid_argument("threads must be from 1 to 64");
-  return threads;
-}
-
 void cross_entropy(int64_t rows, int64_t width, int64_t words, int64_t hidden, int64_t weight,
                    int64_t bias, int64_t targets, int64_t losses, int64_t d_hidden,
                    int64_t d_weight, int64_t d_bias, int threads) {
@@ -165,13 +134,7 @@ void cross_entropy(int64_t rows, int64_t width, int64_t words, int64_t hidden, i
   const nb::gil_scoped_release unlocked;
   const Core& core = *chosen;
   static thread_local Scratch scratch;
-  call.scratch = scratch.get(core.cross_entropy_floats(call));
-  Team shared{};
-  run_together(threads, [&](int thread, int team) {
-    CrossEntropy mine = call;
-    mine.threads = team;
-    core.run_cross_entropy(mine, shared, thread);
-  });
+  run_on_threads(call, core.cross_entropy_floats, core.run_cross_entropy, scratch);
 }
 
 class NativeProgram {
@@ -292,6 +255,7 @@ NB_MODULE(_native, m) {
         nb::arg("targets"), nb::arg("losses"), nb::arg("d_hidden"), nb::arg("d_weight"),
         nb::arg("d_bias"), nb::arg("threads"),
         "Losses of all rows and gradients of their mean. Memory is given by address.");
+  cellwright::bind_crf(m);
   using cellwright::Ints;
   nb::class_<NativeProgram>(m, "Program", "A cell's program for one pass.")
       .def(nb::init<Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints,

@@ -191,6 +191,44 @@ struct CrossEntropy {
   int32_t threads;
 };
 
+// A linear-chain CRF on a batch of sentences. A transition that is forbidden is -infinity, and so
+// are starts and ends. Gradients are kept apart by sentence; those that are not wanted are null.
+struct Crf {
+  int64_t batch;
+  int64_t steps;
+  int64_t tags;
+  const float* scores;       // batch * steps * tags
+  const int64_t* targets;    // batch * steps; null for the partition alone
+  const int64_t* lengths;    // one per sentence, from 0 to steps
+  const float* transitions;  // tags * tags, from -> to
+  const float* start;
+  const float* end;
+  float* results;  // one per sentence: log of the partition, less the score of the targets
+  float* d_scores;
+  float* d_transitions;  // batch * tags * tags
+  float* d_start;        // batch * tags
+  float* d_end;
+  float* scratch;  // at least crf_floats()
+  int32_t threads;
+};
+
+// The best paths of the same.
+struct CrfDecode {
+  int64_t batch;
+  int64_t steps;
+  int64_t tags;
+  int64_t count;  // of paths per sentence; where there are fewer, the rest is -1 and -infinity
+  const float* scores;
+  const int64_t* lengths;
+  const float* transitions;
+  const float* start;
+  const float* end;
+  int64_t* paths;  // batch * count * steps
+  float* path_scores;
+  float* scratch;  // at least crf_decode_floats()
+  int32_t threads;
+};
+
 constexpr int kMostThreads = 64;
 
 // What the threads of one call share: a place to meet, counters of claimed work, and how fast
@@ -212,6 +250,12 @@ struct Core {
   void (*run)(const Program&, const Call&, Team&, int thread);
   int64_t (*cross_entropy_floats)(const CrossEntropy&);
   void (*run_cross_entropy)(const CrossEntropy&, Team&, int thread);
+  int64_t (*crf_floats)(const Crf&);
+  void (*run_crf)(const Crf&, Team&, int thread);
+  int64_t (*crf_decode_floats)(const CrfDecode&);
+  void (*run_crf_decode)(const CrfDecode&, Team&, int thread);
+  void (*add_weighted_rows)(int64_t rows, int64_t columns, const float* weights,
+                            const float* table, float* sums);
 };
 
 }  // namespace cellwright

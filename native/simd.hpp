@@ -60,6 +60,32 @@ inline vec exp(vec x) {
   return exp_remainder(x, shifted - 12582912.0f) * one * other;
 }
 
+// e^x for x <= 0, and 0 where that is too small to matter: subnormal numbers are slow.
+inline vec exp_or_nothing(vec x) { return x < -87.0f ? vec{} : exp_clamped(x); }
+
+// log x to about one unit in the last place for normal numbers above 0. A NaN stays one; what
+// comes out for other numbers is finite and means nothing.
+inline vec log(vec x) {
+  const ivec bits = reinterpret_cast<ivec>(x);
+  const vec from_one = reinterpret_cast<vec>((bits & 0x7fffff) | 0x3f800000);
+  const vec exponent = __builtin_convertvector((bits >> 23) - 127, vec);
+  const ivec upper = from_one > 1.41421356f;  // so that the remainder is near 0 on both sides of 1
+  const vec r = (upper ? 0.5f * from_one : from_one) - 1.0f;
+  const vec n = upper ? exponent + 1.0f : exponent;
+  vec p = all(7.0376836292e-2f);
+  p = p * r - 1.1514610310e-1f;
+  p = p * r + 1.1676998740e-1f;
+  p = p * r - 1.2420140846e-1f;
+  p = p * r + 1.4249322787e-1f;
+  p = p * r - 1.6668057665e-1f;
+  p = p * r + 2.0000714765e-1f;
+  p = p * r - 2.4999993993e-1f;
+  p = p * r + 3.3333331174e-1f;
+  const vec z = r * r;
+  const vec y = p * r * z - n * 2.12194440e-4f - 0.5f * z;
+  return x != x ? x : r + y + n * 0.693359375f;
+}
+
 // 1 / x for 1 <= x <= e^88 + 1: an estimate of 14 bits, and one step of Newton's method, where
 // the machine has such an estimate. Division is the slowest part of an activation.
 inline vec reciprocal(vec x) {
@@ -87,6 +113,38 @@ inline vec tanh(vec x) {
   p = p * z - 3.33332819422e-1f;
   const vec near = p * z * x + x;  // a NaN takes this branch and stays one
   return magnitude > 0.625f ? (x < 0.0f ? -far : far) : near;
+}
+
+// The lanes `By` further on, and the first ones behind the last.
+template <int By>
+inline vec turned(vec v) {
+#if defined(__clang__)
+  vec result;
+  for (int i = 0; i < kLanes; ++i) result[i] = v[(i + By) % kLanes];
+  return result;
+#else
+  ivec places = {};
+  for (int i = 0; i < kLanes; ++i) places[i] = (i + By) % kLanes;
+  return __builtin_shuffle(v, places);
+#endif
+}
+
+// Folds the lanes onto each other, half of them at a time, so that each has the result of all.
+template <typename F, int Width = kLanes / 2>
+inline vec folded(vec v, F f) {
+  const vec half = f(v, turned<Width>(v));
+  if constexpr (Width == 1)
+    return half;
+  else
+    return folded<F, Width / 2>(half, f);
+}
+
+inline vec largest_lane(vec v) {
+  return folded(v, [](vec a, vec b) { return a > b ? a : b; });
+}
+
+inline vec sum_of_lanes(vec v) {
+  return folded(v, [](vec a, vec b) { return a + b; });
 }
 
 inline float sum(vec v) {

@@ -11,6 +11,7 @@ BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 import contenders  # noqa: E402
+import crf as crf_benchmark  # noqa: E402
 import table  # noqa: E402
 from measure import Timing, interleaved, peak_memory  # noqa: E402
 
@@ -143,3 +144,29 @@ def test_first_gradient_prints_a_line_for_each_cell():
 def test_peak_memory_prints_bytes():
     done = run("peak_memory.py", "gru", "plain", "3,2,8")
     assert int(done.stdout) >= 0, done.stderr
+
+
+@needs_core
+@pytest.mark.parametrize("options", [[], ["--forbidden"]])
+def test_crf_compares_before_it_measures(options, monkeypatch, capsys):
+    monkeypatch.setattr("torch.set_num_threads", lambda threads: None)
+    monkeypatch.setattr(crf_benchmark, "CRF", None)
+    monkeypatch.setattr("measure.SLOT", 0.0)
+    small = ["--batch", "2", "--shortest", "2", "--longest", "3", "--tags", "4", "--seconds", "0"]
+    crf_benchmark.main([*small, *options])
+    printed = capsys.readouterr().out
+    assert "pip install --no-deps pytorch-crf" in printed
+    assert "2 sentences of 2 to 3 steps, 4 tags, threads: 1" in printed
+
+
+@needs_core
+def test_a_crf_that_computes_something_else_is_found():
+    given = crf_benchmark.sentences(2, 2, 3, 4, forbidden=False)
+    found = {name: crf_benchmark.of_cellwright(given, "torch") for name in ("native core", "wrong")}
+    wrong = found["wrong"]
+    found["wrong"] = wrong._replace(loss=lambda: 1.01 * wrong.loss())
+    with pytest.raises(SystemExit, match="wrong has another loss"):
+        crf_benchmark.check_equal(given, found)
+    found["wrong"] = wrong._replace(paths=list)
+    with pytest.raises(SystemExit, match="wrong finds other best paths"):
+        crf_benchmark.check_equal(given, found)

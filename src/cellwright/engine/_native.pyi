@@ -17,6 +17,40 @@ def cross_entropy(
     d_bias: int,
     threads: int,
 ) -> None: ...
+def crf(
+    *,
+    batch: int,
+    steps: int,
+    tags: int,
+    scores: int,
+    targets: int,
+    lengths: int,
+    transitions: int,
+    start: int,
+    end: int,
+    results: int,
+    d_scores: int,
+    d_transitions: int,
+    d_start: int,
+    d_end: int,
+    threads: int,
+) -> bool: ...
+def crf_decode(
+    *,
+    batch: int,
+    steps: int,
+    tags: int,
+    count: int,
+    scores: int,
+    lengths: int,
+    transitions: int,
+    start: int,
+    end: int,
+    paths: int,
+    path_scores: int,
+    threads: int,
+) -> None: ...
+def add_weighted_rows(*, rows: int, columns: int, weights: int, table: int, sums: int) -> None: ...
 
 class Program:
     def __init__(

@@ -8,6 +8,7 @@ from torch import Tensor
 from cellwright.engine import surroundings
 from cellwright.engine.native_backend import _native, threads_for
 from cellwright.engine.native_job import NoMemoryError
+from cellwright.engine.native_memory import address
 
 
 def serves(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
@@ -42,16 +43,12 @@ def run(
         words=words,
         hidden=given[0],
         weight=given[1],
-        bias=_address(bias),
+        bias=address(bias),
         targets=given[2],
         losses=losses.data_ptr(),
-        d_hidden=_address(gradients[0]),
-        d_weight=_address(gradients[1]),
-        d_bias=_address(gradients[2]),
+        d_hidden=address(gradients[0]),
+        d_weight=address(gradients[1]),
+        d_bias=address(gradients[2]),
         threads=threads_for(rows * width * words),
     )
     return losses, gradients
-
-
-def _address(tensor: Tensor | None) -> int:
-    return 0 if tensor is None else tensor.data_ptr()

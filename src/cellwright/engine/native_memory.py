@@ -20,6 +20,11 @@ def padded(width: int) -> int:
     return -(-width // ROW) * ROW
 
 
+def address(tensor: Tensor | None) -> int:
+    """Where a tensor's numbers are; 0, the core's word for what is not wanted, for None."""
+    return 0 if tensor is None else tensor.data_ptr()
+
+
 @dataclass(frozen=True)
 class Memory:
     """Where a plan's stored buffers lie in the workspace, for given sizes."""
