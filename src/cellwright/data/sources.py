@@ -29,7 +29,7 @@ from cellwright.base.errors import did_you_mean, reason
 from cellwright.base.regular_files import open_regular
 from cellwright.data import builtin, places
 from cellwright.data.errors import DataError
-from cellwright.data.registry import KNOWN
+from cellwright.data.registry import KNOWN, TAGGED
 
 PARTS = ("train", "valid", "test")
 """The parts of a corpus, in the order in which they are read."""
@@ -230,5 +230,7 @@ def _no_such(name: str, path: Path) -> str:
         )
     if os.sep in name or name.startswith("."):
         return f"{name}: no such folder"
+    if name in TAGGED:
+        return f"{name} is sentences with tags, not running text; known are {', '.join(KNOWN)}"
     hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
     return f"unknown corpus {name!r}{hint} (and there is no folder of that name)"

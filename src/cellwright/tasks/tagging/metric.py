@@ -20,9 +20,9 @@ from cellwright.data.tagged.schemes import TagSet
 from cellwright.data.tagged.spans import Numbers, Spans
 from cellwright.tasks.metric import Metric
 
-F1 = Metric(name="F1", form="percent", items="sentences")
+F1 = Metric(name="F1", form="percent", unit="", items="sentences")
 
-ACCURACY = Metric(name="accuracy", form="percent", items="sentences")
+ACCURACY = Metric(name="accuracy", form="percent", unit="", items="sentences")
 """For labels of single words (the scheme `plain`), where F1 is the same."""
 
 
@@ -53,6 +53,10 @@ class Tally(NamedTuple):
         return 2 * self.right / (self.guessed + self.true) if self.right else 0.0
 
 
+NONE = Tally()
+"""No spans at all."""
+
+
 @dataclass(frozen=True)
 class Counts:
     """What was counted on some sentences. `a + b` is what would be counted on both.
@@ -70,14 +74,14 @@ class Counts:
     """
 
     by_type: dict[str, Tally]
-    unseen: Tally = Tally()
+    unseen: Tally = NONE
     words: int = 0
     words_right: int = 0
 
     def __add__(self, other: Counts) -> Counts:
         types = {*self.by_type, *other.by_type}
         by_type = {
-            type: _sum(self.by_type.get(type, Tally()), other.by_type.get(type, Tally()))
+            type: _sum(self.by_type.get(type, NONE), other.by_type.get(type, NONE))
             for type in sorted(types)
         }
         return Counts(
@@ -153,18 +157,15 @@ def count(
         )
     are, were = tags.spans(true, starts), tags.spans(guessed, starts)
     right = _right(are, were)
-    return Counts(
-        _by_type(tags, right, were, are),
-        Tally()
-        if unseen is None
-        else Tally(*(_touching(each, unseen) for each in (right, were, are))),
-        len(true),
-        int((np.asarray(true) == np.asarray(guessed)).sum()),
-    )
+    of_unseen = NONE
+    if unseen is not None:
+        of_unseen = Tally(*(_touching(spans, unseen) for spans in (right, were, are)))
+    words_right = int((np.asarray(true) == np.asarray(guessed)).sum())
+    return Counts(_by_type(tags, right, were, are), of_unseen, len(true), words_right)
 
 
 def _sum(*tallies: Tally) -> Tally:
-    return Tally(*(sum(column) for column in zip(*tallies, strict=True))) if tallies else Tally()
+    return Tally(*(sum(column) for column in zip(*tallies, strict=True))) if tallies else NONE
 
 
 def _right(true: Spans, guessed: Spans) -> Spans:
