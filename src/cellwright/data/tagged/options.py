@@ -98,3 +98,12 @@ class Options:
             raise DataError(f"{what}: there is no column {number} of the {len(names)} in columns")
         index = number - 1 if number > 0 else number
         return index + len(names) if names and index < 0 else index
+
+
+def column(which: str | int) -> str:
+    """A column in words.
+
+    >>> column(-1), column(2), column("ner")
+    ('the last column', 'column 2', "column 'ner'")
+    """
+    return "the last column" if str(which) == "-1" else f"column {which!r}"

@@ -20,7 +20,7 @@ from cellwright.data.errors import DataError
 from cellwright.data.prepare import DTYPE, MOST_TYPES, Numbers, Read, stamp_of, too_many
 from cellwright.data.sources import Text
 from cellwright.data.tagged.lines import blocks
-from cellwright.data.tagged.options import Options
+from cellwright.data.tagged.options import Options, column
 from cellwright.data.tagged.schemes import Recognition, not_a_tag, split_tag, written
 from cellwright.data.tagged.spans import NO_TYPE, OUTSIDE, SINGLE, Marks
 from cellwright.data.tagged.spans import Numbers as Array
@@ -35,6 +35,9 @@ MOST_WORDS = 1_000_000
 
 MOST_TAG_TYPES = 10_000
 """The most types of spans; beyond it the column is hardly one of tags."""
+
+UNKNOWN = -1
+"""How many columns a file has before its first row was read."""
 
 _DOCUMENT = b"-DOCSTART-"
 _KINDS = SINGLE + 1
@@ -133,12 +136,12 @@ class Rows:
     ends: list[int] = field(default_factory=lambda: [0])
     lines: list[int] = field(default_factory=list)
     line: int = 0
-    width: int = 0
+    width: int = UNKNOWN
     documents: int = 0
 
     def __post_init__(self) -> None:
         self.recognition = Recognition(self.options.given_source)
-        self.width = len(self.options.names)
+        self.width = len(self.options.names) or UNKNOWN
         self.split = _tabs if self.options.separator == "tabs" else bytes.split
 
     def read(self, advance: Callable[[int], None]) -> tuple[Read, Found]:
@@ -205,7 +208,7 @@ class Rows:
             except _TagError as error:
                 raise self._wrong_tag(error) from None
             if not word:
-                raise DataError(f"{self._here()} has no word in column {self.options.word}")
+                raise DataError(f"{self._here()} has no word in {column(self.options.word)}")
             words.append(ids[word])
 
     def _is_end(self, line: bytes, fields: list[bytes]) -> bool:
@@ -214,7 +217,7 @@ class Rows:
             return True
         found, names = len(fields), self.options.names
         columns = "1 column" if found == 1 else f"{found} columns"
-        if self.width:
+        if self.width != UNKNOWN:
             why = f" ({' '.join(names)})" if names else ", as the rows before it"
             raise DataError(
                 f"{self._here()} has {columns}, and should have {self.width}{why}: "
@@ -225,7 +228,7 @@ class Rows:
         if found < max(least, 2) or len({index % found for index in places}) < 2:
             raise DataError(
                 f"{self._here()} has {columns}: {shown(line.decode('utf-8'))}; a row has the word "
-                f"in column {self.options.word} and its tag in column {self.options.tag}"
+                f"in {column(self.options.word)} and its tag in {column(self.options.tag)}"
             )
         self.width = found
         return False
@@ -275,8 +278,8 @@ class Rows:
 
     def _wrong_tag(self, error: _TagError) -> DataError:
         return DataError(
-            f"{self._here()}: {error}; are the tags in another column than {self.options.tag}? "
-            "(labels of single words are read with scheme='plain')"
+            f"{self._here()}: {error}; is {column(self.options.tag)} that of the tags? "
+            "(Labels of single words are read with the scheme plain.)"
         )
 
 
