@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from cellwright.base.errors import did_you_mean, shown
@@ -40,6 +41,9 @@ class Options:
         ):
             if value not in known:
                 raise DataError(f"{what} is {shown(value)}; it is one of {', '.join(known)}")
+        for name in ("word", "tag"):  # numbers from a command line
+            if re.fullmatch(r"-?\d{1,6}", str(getattr(self, name))):
+                object.__setattr__(self, name, int(getattr(self, name)))
         object.__setattr__(self, "scheme", scheme_named(self.scheme))
         if self.source != "auto":
             object.__setattr__(self, "source", scheme_named(self.source))

@@ -9,9 +9,10 @@ the script of the CoNLL shared tasks, in the form in which it also knows E and S
   otherwise they go on with the span before them;
 - a span goes on until O, the begin of another span, or the sentence's end.
 
-So every word that is not O is in one span. IOB1, IOB2 and IOBES are read by the same rules. The
-Perl script of 2000 itself has no S, and no end between E and a B of the same type; of tags in IOBES
-its figures are therefore taken after a conversion to IOB2, and those are the figures of this file.
+So every word that is not O is in one span, and IOB1, IOB2 and IOBES are read by the same rules. The
+Perl script itself has no S, and no end between an E and a B of the same type; of IOB1 and IOB2 the
+spans here are those that it counts, of IOBES those of its common extension, seqeval's among them.
+Sound tags have the same spans in all three schemes.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.amounts import percent
 from cellwright.base.progress import Progress
 from cellwright.data.cache import checksum_of
 from cellwright.data.registry import TAGGED, KnownTagged
@@ -131,8 +132,8 @@ class Tagged:
                 f"{each.words:>{widths[1]},} words  {spans:>{widths[2]},} spans"
             )
             if each.unseen:
-                row += f"  {each.unseen:,} words that train does not have "
-                row += f"({100 * each.unseen / each.words:.2g}%)"
+                share = percent(each.unseen, each.words)
+                row += f"  {each.unseen:,} words that train does not have ({share})"
             rows.append(row)
             if self.tags.scheme != "plain":
                 rows.append(f"    {_by_type(each.spans) or 'no spans: every tag is O'}")
@@ -238,7 +239,8 @@ def options_for(
     known = TAGGED.get(name)
     plain = Options()
     if known is not None and columns is None:
-        columns, word, tag = known.columns, word or "word", tag or known.tag
+        columns = known.columns
+        word, tag = "word" if word is None else word, known.tag if tag is None else tag
     return replace(
         plain,
         columns=columns or "",
