@@ -187,7 +187,7 @@ def _cut(train: Files, label: str) -> dict[str, Files]:
     many = max(1, round(CUT_SHARE * train.sentences))
     # Python promises that `random()` stays as it is; numpy promises nothing of the kind.
     draw = random.Random(seed_for(CUT_SEED, "valid of train"))
-    chances = np.array([draw.random() for _ in range(train.sentences)])
+    chances = np.fromiter((draw.random() for _ in range(train.sentences)), np.float64)
     taken = np.zeros(train.sentences, bool)
     taken[np.argsort(chances, kind="stable")[:many]] = True
     new = {part: Files(train.folder, f"cut-{part}") for part in ("train", "valid")}

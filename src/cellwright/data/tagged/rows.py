@@ -187,28 +187,33 @@ class Rows:
     def _add(self, lines: list[bytes]) -> None:
         word_at, tag_at = self.options.word_index, self.options.tag_index
         comment = self.options.comment.encode()
+        special = (_DOCUMENT, comment) if comment else (_DOCUMENT,)
         split, ids, codes = self.split, self.ids, self.codes
         words, tags = self.words, self.tags
-        for line in lines:
-            self.line += 1
+        begins, first = len(words) == self.ends[-1], self.line + 1
+        for self.line, line in enumerate(lines, first):
             fields = split(line)
-            if comment and line.startswith(comment) and len(words) == self.ends[-1]:
-                continue
-            if fields and fields[0].startswith(_DOCUMENT):
-                self._document(fields)
-                continue
+            if line.startswith(special):
+                if line.startswith(_DOCUMENT):
+                    self._document(fields)
+                    begins = True
+                    continue
+                if begins:
+                    continue
             if len(fields) != self.width and self._is_end(line, fields):
                 self._end()
+                begins = True
                 continue
-            word = fields[word_at]
-            if len(words) == self.ends[-1]:
+            if begins:
                 self.lines.append(self.line)
+                begins = False
+            word = fields[word_at]
+            if not word:
+                raise DataError(f"{self._here()} has no word in {column(self.options.word)}")
             try:
                 tags.append(codes[fields[tag_at]])
             except _TagError as error:
                 raise self._wrong_tag(error) from None
-            if not word:
-                raise DataError(f"{self._here()} has no word in {column(self.options.word)}")
             words.append(ids[word])
 
     def _is_end(self, line: bytes, fields: list[bytes]) -> bool:
