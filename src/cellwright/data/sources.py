@@ -20,7 +20,7 @@ import io
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -81,19 +81,38 @@ def locate(name: str | os.PathLike[str], folder: str | os.PathLike[str] | None =
         folder: where a named corpus is: the folder itself, or the one that has it under its name.
             Otherwise `CELLWRIGHT_DATA` and then the corpora that were downloaded are searched.
     """
+    if folder is None and os.fspath(name) == "builtin":
+        return _builtin()
+    return source_of(name, folder, KNOWN, _folder, _no_such)
+
+
+def source_of(
+    name: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None,
+    known: Container[str],
+    opened: Callable[[Path, str], Source],
+    no_such: Callable[[str, Path], str],
+) -> Source:
+    """The files of data with a name, or of a folder.
+
+    Args:
+        name: as `locate` has it.
+        folder: as `locate` has it.
+        known: the names.
+        opened: gives the files of a folder, under a name.
+        no_such: says what is wrong with a name that is none, given the path that it would be.
+    """
     text = os.fspath(name)
     if folder is not None:
         own = Path(folder).expanduser()
         below = own / text
-        return _folder(below if text in KNOWN and is_folder(below) else own, text)
-    if text == "builtin":
-        return _builtin()
-    if text in KNOWN:
-        return _folder(known_folder(text), text)
+        return opened(below if text in known and is_folder(below) else own, text)
+    if text in known:
+        return opened(known_folder(text), text)
     path = Path(text).expanduser()
     if not is_folder(path):
-        raise DataError(_no_such(text, path))
-    return _folder(path, path.absolute().name or text)
+        raise DataError(no_such(text, path))
+    return opened(path, path.absolute().name or text)
 
 
 def find_parts(names: Iterable[str], where: str, hint: str = "") -> dict[str, str]:

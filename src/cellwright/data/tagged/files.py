@@ -21,9 +21,8 @@ from cellwright.data.sources import (
     Source,
     fits,
     in_folder,
-    is_folder,
-    known_folder,
     only_one,
+    source_of,
 )
 
 _SETS = (
@@ -51,17 +50,7 @@ def locate(name: str | os.PathLike[str], folder: str | os.PathLike[str] | None =
     Raises:
         DataError: it is not there. The message says what to do.
     """
-    text = os.fspath(name)
-    if folder is not None:
-        own = Path(folder).expanduser()
-        below = own / text
-        return _in(below if text in TAGGED and is_folder(below) else own, text)
-    if text in TAGGED:
-        return _in(known_folder(text), text)
-    path = Path(text).expanduser()
-    if not is_folder(path):
-        raise DataError(_no_such(text, path))
-    return _in(path, path.absolute().name or text)
+    return source_of(name, folder, TAGGED, _in, _no_such)
 
 
 def find_parts(names: list[str], where: str) -> dict[str, str]:
