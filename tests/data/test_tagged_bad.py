@@ -80,8 +80,10 @@ def test_an_empty_word_between_tabs(tmp_path: Path):
 def test_no_tags_but_o(tmp_path: Path):
     folder = write(tmp_path / "a", train="a O\nb O\n")
     assert "train.conll has no tags but O; there is nothing to learn" in refused(folder)
-    found = tagged.load(write(tmp_path / "b", test="a O\nb O\n"))
+    train = "a I-X\nb O\n"
+    found = tagged.load(write(tmp_path / "b", train=train, valid=train, test="a O\nb O\n"))
     assert "no spans: every tag is O" in found.describe()
+    assert "the files' tags are IOB1" in found.describe()  # O alone says nothing
 
 
 def test_tags_that_contradict_each_other(tmp_path: Path):

@@ -55,7 +55,7 @@ def decoded(codes: Array, offsets: Array) -> Marks:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found in a file, beside its words."""
+    """What was found in a file, beside its words. One with no tags but O has no scheme."""
 
     scheme: str
     contradictions: int
@@ -182,7 +182,8 @@ class Rows:
                 f"{self.text.label}: {seen.example}: this is not {seen.scheme}; mend it, or leave "
                 "out strict, and it is read as conlleval reads it"
             )
-        return Found(seen.scheme, seen.count, seen.example, self.documents)
+        scheme = seen.scheme if seen.tells else ""
+        return Found(scheme, seen.count, seen.example, self.documents)
 
     def _add(self, lines: list[bytes]) -> None:
         word_at, tag_at = self.options.word_index, self.options.tag_index
@@ -233,7 +234,8 @@ class Rows:
         if found < max(least, 2) or len({index % found for index in places}) < 2:
             raise DataError(
                 f"{self._here()} has {columns}: {shown(line.decode('utf-8'))}; a row has the word "
-                f"in {column(self.options.word)} and its tag in {column(self.options.tag)}"
+                f"in {column(self.options.word)} and its tag in {column(self.options.tag)}, with "
+                f"{self.options.separator} between columns"
             )
         self.width = found
         return False

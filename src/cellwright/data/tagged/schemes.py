@@ -256,6 +256,11 @@ class Recognition:
                 self.first[scheme] = told(int(at[0]))
 
     @property
+    def tells(self) -> bool:
+        """Whether anything but O was read, or the scheme is given."""
+        return bool(self.given or self.has_ends or self.wrong["IOB1"] or self.wrong["IOB2"])
+
+    @property
     def scheme(self) -> str:
         """The scheme, as far as was read; IOB2 where nothing tells."""
         if self.given:

@@ -141,11 +141,11 @@ class Tagged:
 
     def notes(self) -> Iterator[str]:
         """What should be known about it, for people."""
-        schemes = {found.scheme for found in self.found.values()}
-        if len(schemes) == 1:
-            yield f"the files' tags are {schemes.pop()}"
+        schemes = {part: found.scheme for part, found in self.found.items() if found.scheme}
+        if len(set(schemes.values())) == 1:
+            yield f"the files' tags are {schemes['train']}"
         else:
-            each = ", ".join(f"{part} {found.scheme}" for part, found in self.found.items())
+            each = ", ".join(f"{part} {scheme}" for part, scheme in schemes.items())
             yield f"the files' tags are of several schemes: {each}"
         if self.cut:
             yield (
