@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cellwright.data.tagged import Tagged
+
 PARTS = {
     "train": "Ada B-PER\nLovelace I-PER\nsaw O\nRome B-LOC\n\nRome B-LOC\nsleeps O\n",
     "valid": "Ada B-PER\nsleeps O\n",
@@ -19,3 +21,16 @@ def write(folder: Path, ending: str = ".conll", **parts: str | bytes | None) -> 
             data = text.encode() if isinstance(text, str) else text
             (folder / f"{part}{ending}").write_bytes(data)
     return folder
+
+
+def sentences(found: Tagged, part: str = "train") -> list[str]:
+    """Each sentence as `word/TAG word/TAG`."""
+    return [
+        " ".join(
+            f"{word}/{tag}"
+            for word, tag in zip(
+                found.vocabulary.decode(words), found.tags.decode(tags), strict=True
+            )
+        )
+        for words, tags in getattr(found, part)
+    ]
