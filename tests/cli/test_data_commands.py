@@ -56,8 +56,11 @@ def test_data_does_not_import_torch(shell, arguments: str):
 
 def test_a_list_of_names_makes_nothing(run, cache: Path):
     rows = json.loads(run("data", "list", "--json").out)
-    assert [row["name"] for row in rows] == ["builtin", "ptb", "wikitext-2", "wikitext-103"]
-    assert [row["where"] for row in rows] == ["Python", None, None, None]
+    texts = [row["name"] for row in rows if row["kind"] == "text"]
+    assert texts == ["builtin", "ptb", "wikitext-2", "wikitext-103"]
+    tagged = [row["name"] for row in rows if row["kind"] == "tagged"]
+    assert tagged == ["conll2003", "conll2000", "wnut17"]
+    assert [row["where"] for row in rows] == ["Python", *[None] * 6]
     assert not any(row["prepared"] for row in rows)
     assert not list(cache.iterdir())
     out = run("data", "list").out
@@ -95,6 +98,48 @@ def test_names_from_the_data_folder(run, monkeypatch: pytest.MonkeyPatch):
     assert run("data", "list").code == 0
 
 
+def tagged(folder: str, ending: str = ".conll") -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    texts = {"train": "Ada X B-PER\nran Y O\n", "dev": "Ada X B-PER\n", "test": "Eve X B-PER\n"}
+    for part, text in texts.items():
+        Path(folder, f"{part}{ending}").write_text(text)
+
+
+def test_sentences_with_tags(run):
+    tagged("mine")
+    outcome = run("data", "list", "mine")
+    assert re.search(r"mine +2 +1 +1 +4 +1 +– +mine", outcome.out)
+    assert "mine: 4 types, 5 tags in IOBES" in outcome.out
+    assert "train  1 sentences  2 words  1 spans" in outcome.out
+    [row] = json.loads(run("data", "list", "mine", "--json").out)
+    assert (row["kind"], row["train"], row["spans"]["train"]) == ("tagged", 2, {"PER": 1})
+    assert row["tags"] == ["O", "B-PER", "I-PER", "E-PER", "S-PER"]
+    words = ["--columns", "word pos ner", "--tag", "pos", "--scheme", "plain"]
+    [row] = json.loads(run("data", "list", "mine", *words, "--json").out)
+    assert row["tags"] == ["X", "Y"]
+
+
+def test_tags_in_files_that_end_as_text_does(run):
+    tagged("mine", ".txt")
+    [row] = json.loads(run("data", "list", "mine", "--json").out)
+    assert row["kind"] == "text"
+    [row] = json.loads(run("data", "list", "mine", "--tagged", "--json").out)
+    assert row["kind"] == "tagged"
+
+
+def test_get_a_set_with_tags(run, monkeypatch: pytest.MonkeyPatch):
+    tagged("mine")
+    outcome = run("data", "get", "conll2000", "--from", "mine", "--to", "all")
+    assert outcome.code == 0
+    assert "conll2000: 4 types" in outcome.out
+    assert "these are not the published counts of conll2000" in outcome.out
+    assert "licence: LDC (CoNLL-2000, English chunks)" in outcome.err
+    monkeypatch.setenv("CELLWRIGHT_DATA", "all")
+    rows = {row["name"]: row for row in json.loads(run("data", "list", "--json").out)}
+    assert (rows["conll2000"]["train"], rows["conll2000"]["prepared"]) == (2, True)
+    assert run("data", "get", "conll2000").out == outcome.out
+
+
 def test_get_from_files(run):
     corpus("mine")
     outcome = run("data", "get", "ptb", "--from", "mine", "--to", "corpora")
@@ -118,6 +163,11 @@ def test_get_from_files(run):
         (["list", "broken"], "train.txt is empty"),
         (["list", "."], "no file for the part 'train'"),
         (["list", "ptb"], "'cellwright data get ptb' gets it, or says how"),
+        (["list", "conll2003"], "'cellwright data get conll2003' gets it, or says how"),
+        (["list", "builtin", "--tagged"], "builtin is running text, without tags"),
+        (["list", "broken", "--tag", "7"], "train.txt is empty"),
+        (["get", "conll2003"], "conll2003 has text of the Reuters Corpus"),
+        (["get", "conll2000"], "conll2000 has text of the Wall Street Journal"),
         (["get", "nothing"], "unknown corpus 'nothing'"),
         (["get", "ptb"], "licensed by the Linguistic Data Consortium"),
         (["get", "ptb", "--from", "missing.tgz"], "missing.tgz: no such file or folder"),

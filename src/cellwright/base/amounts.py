@@ -46,3 +46,13 @@ def memory(size: int) -> str:
     if size < 1e9:
         return f"{size / 1e6:,.0f} MB"
     return f"{size / 1e9:,.1f} GB" if size < 1e12 else f"{size / 1e12:,.1f} TB"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share of something, with two digits.
+
+    >>> percent(1, 300), percent(12, 100), percent(5, 5)
+    ('0.33%', '12%', '100%')
+    """
+    share = 100 * part / whole
+    return f"{share:.2g}%" if share < 99 else f"{share:.0f}%"

@@ -1,13 +1,14 @@
-"""Language-modelling corpora: where they are, their tokens, how to get or make them.
+"""Corpora of running text and sentences with tags (`tagged/`): where they are, their tokens, how to
+get or make them.
 
-May import `base/`, numpy and pooch; no torch. Tokens are numpy arrays, mapped from files.
+May import `base/`, numpy, pydantic and pooch; no torch. Tokens are numpy arrays, mapped from files.
 """
 
 from cellwright.data.batches import batchify
 from cellwright.data.corpus import Corpus, load
 from cellwright.data.errors import DataError
 from cellwright.data.get import get
-from cellwright.data.registry import KNOWN, Known
+from cellwright.data.registry import KNOWN, TAGGED, Known, KnownTagged
 from cellwright.data.sources import PARTS
 from cellwright.data.texts import Made, make
 from cellwright.data.vocabulary import EOS, UNK, Vocabulary
@@ -16,10 +17,12 @@ __all__ = [
     "EOS",
     "KNOWN",
     "PARTS",
+    "TAGGED",
     "UNK",
     "Corpus",
     "DataError",
     "Known",
+    "KnownTagged",
     "Made",
     "Vocabulary",
     "batchify",

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from cellwright.base.progress import Progress
 from cellwright.base.regular_files import open_regular, read_regular
 from cellwright.data import places
 from cellwright.data.errors import DataError
-from cellwright.data.prepare import DTYPE, Metadata, prepare, sampled_checksum
+from cellwright.data.prepare import DTYPE, Metadata, Read, prepare, sampled_checksum
 from cellwright.data.sources import PARTS, Source, Text
 
 _MOST_VOCABULARY = 2**30
@@ -48,7 +49,11 @@ class Entry:
     why: str | None = None
 
 
-class _StaleError(Exception):
+_Found = TypeVar("_Found")
+_Read = TypeVar("_Read", bound=Read)
+
+
+class StaleError(Exception):
     """These token files cannot be used; the message says why."""
 
 
@@ -57,27 +62,54 @@ def peek(source: Source) -> Entry | None:
     sweep_leftovers()
     try:
         return _check(_folder(source), source)
-    except _StaleError:
+    except StaleError:
         return None
 
 
 def fetch(source: Source, progress: Progress | None = None) -> Entry:
     """The token files of a corpus, made if need be."""
-    sweep_leftovers()
     folder = _folder(source)
-    with contextlib.suppress(_StaleError):
-        return _check(folder, source)
+    entry, why = made_once(
+        folder,
+        source.name,
+        lambda: _check(folder, source),
+        lambda new: prepare(source, new, progress),
+        progress,
+    )
+    return replace(entry, why=why)
+
+
+def made_once(
+    folder: Path,
+    name: str,
+    check: Callable[[], _Found],
+    make: Callable[[Path], None],
+    progress: Progress | None = None,
+) -> tuple[_Found, str | None]:
+    """What is kept in a folder, made if need be, and why it had to be, if it had.
+
+    Args:
+        folder: where it is kept.
+        name: of the data, for messages.
+        check: gives what is there, or raises a `StaleError`.
+        make: fills a new folder, which then takes the other's place.
+        progress: told that another process is being waited for.
+    """
+    sweep_leftovers()
+    with contextlib.suppress(StaleError):
+        return check(), None
     parent = folder.parent
     try:
         parent.mkdir(parents=True, exist_ok=True)
         with exclusive(parent / f"{folder.name}.lock", progress) as alone:
             try:
-                return _check(folder, source)  # another process has made it while we waited
-            except _StaleError as stale:
+                return check(), None  # another process has made it while we waited
+            except StaleError as stale:
                 why = str(stale)
             if alone:
                 _sweep(folder)
-            _make(folder, source, progress)
+            with whole_folder(folder) as new:
+                make(new)
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         what = (
@@ -86,11 +118,11 @@ def fetch(source: Source, progress: Progress | None = None) -> Entry:
             else ("set CELLWRIGHT_CACHE to a folder that can be written to")
         )
         raise DataError(
-            f"cannot keep the tokens of {source.name} in {parent}: {reason(error)}; {what}"
+            f"cannot keep the tokens of {name} in {parent}: {reason(error)}; {what}"
         ) from None
     try:
-        return replace(_check(folder, source), why=why)
-    except _StaleError as stale:
+        return check(), why
+    except StaleError as stale:
         raise DataError(f"{folder}: {stale} right after it was written; try again") from None
 
 
@@ -110,50 +142,30 @@ def _sweep(folder: Path) -> None:
         remove(leftover)
 
 
-def _make(folder: Path, source: Source, progress: Progress | None) -> None:
-    with whole_folder(folder) as new:
-        prepare(source, new, progress)
-
-
 def _check(folder: Path, source: Source) -> Entry:
     try:
         metadata = Metadata.from_json(read_regular(folder / "corpus.json"))
         vocabulary = read_regular(folder / "vocabulary.tsv", _MOST_VOCABULARY)
-        tokens = {part: _mapped(folder / f"{part}.bin") for part in PARTS}
+        tokens = {part: mapped(folder / f"{part}.bin") for part in PARTS}
     except FileNotFoundError as error:
         there = folder.exists()
-        raise _StaleError(f"{error.filename} is missing" if there else "not prepared yet") from None
+        raise StaleError(f"{error.filename} is missing" if there else "not prepared yet") from None
     except OSError as error:
-        raise _StaleError(f"{error.filename}: {reason(error)}") from None
+        raise StaleError(f"{error.filename}: {reason(error)}") from None
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise _StaleError("made by another version, or damaged") from None
+        raise StaleError("made by another version, or damaged") from None
     if hashlib.sha256(vocabulary).hexdigest() != metadata.vocabulary_sha256:
-        raise _StaleError("vocabulary.tsv is damaged")
-    for part, mapped in tokens.items():
+        raise StaleError("vocabulary.tsv is damaged")
+    for part, ids in tokens.items():
         kept = metadata.parts[part]
-        found = sampled_checksum(_reader(mapped), mapped.nbytes)
-        if len(mapped) != kept.tokens or found != kept.checksum:
-            raise _StaleError(f"{part}.bin is damaged")
+        found = checksum_of(ids)
+        if len(ids) != kept.tokens or found != kept.checksum:
+            raise StaleError(f"{part}.bin is damaged")
     return Entry(folder, _check_texts(folder, metadata, source), tokens, vocabulary)
 
 
 def _check_texts(folder: Path, metadata: Metadata, source: Source) -> Metadata:
-    """Is the text still the one that was read? Cheap while size and time stand; else by hash."""
-    parts = dict(metadata.parts)
-    for part, text in source.texts.items():
-        kept = parts[part]
-        try:
-            stamp = text.stamp()
-            if stamp.size != kept.size:
-                raise _StaleError(f"{text.label} has changed")
-            if stamp.mtime_ns == kept.mtime_ns < kept.checked_ns - _RACY_NS:
-                continue
-            now = time.time_ns()
-            if _sha256(text) != kept.sha256:
-                raise _StaleError(f"{text.label} has changed")
-        except OSError as error:
-            raise DataError(f"{text.label}: {reason(error)}") from None
-        parts[part] = replace(kept, mtime_ns=stamp.mtime_ns, checked_ns=now)
+    parts = still_read(source.texts, metadata.parts)
     if parts == metadata.parts:
         return metadata
     renewed = replace(metadata, parts=parts)
@@ -162,17 +174,49 @@ def _check_texts(folder: Path, metadata: Metadata, source: Source) -> Metadata:
     return renewed
 
 
-def _mapped(path: Path) -> NDArray[np.int32]:
+def still_read(texts: Mapping[str, Text], kept: Mapping[str, _Read]) -> dict[str, _Read]:
+    """Are the texts still those that were read? Cheap while size and time stand; else by hash.
+
+    Returns what is to be kept about them now.
+
+    Raises:
+        StaleError: one has changed.
+    """
+    parts = dict(kept)
+    for part, text in texts.items():
+        known = parts[part]
+        try:
+            stamp = text.stamp()
+            if stamp.size != known.size:
+                raise StaleError(f"{text.label} has changed")
+            if stamp.mtime_ns == known.mtime_ns < known.checked_ns - _RACY_NS:
+                continue
+            now = time.time_ns()
+            if _sha256(text) != known.sha256:
+                raise StaleError(f"{text.label} has changed")
+        except OSError as error:
+            raise DataError(f"{text.label}: {reason(error)}") from None
+        parts[part] = replace(known, mtime_ns=stamp.mtime_ns, checked_ns=now)
+    return parts
+
+
+def mapped(path: Path, dtype: np.dtype[Any] = DTYPE) -> NDArray[Any]:
+    """A file of numbers, mapped into memory.
+
+    Raises:
+        StaleError: it has none, or a part of one.
+    """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-    if size == 0 or size % DTYPE.itemsize:
-        raise _StaleError(f"{path.name} is damaged")
-    return np.memmap(path, dtype=DTYPE, mode="r")
+    if size == 0 or size % dtype.itemsize:
+        raise StaleError(f"{path.name} is damaged")
+    return np.memmap(path, dtype=dtype, mode="r")
 
 
-def _reader(mapped: NDArray[np.int32]) -> Callable[[int, int], bytes]:
-    data = mapped.view(np.uint8)
-    return lambda at, size: data[at : at + size].tobytes()
+def checksum_of(numbers: NDArray[Any]) -> str:
+    """The sampled checksum of an array."""
+    data = numbers.view(np.uint8)
+    return sampled_checksum(lambda at, size: data[at : at + size].tobytes(), numbers.nbytes)
 
 
 def _sha256(text: Text) -> str:

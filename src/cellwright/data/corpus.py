@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.amounts import percent
 from cellwright.base.progress import Progress
 from cellwright.data import cache
 from cellwright.data.registry import KNOWN, Known
@@ -66,8 +67,8 @@ class Corpus:
                 f"  {part:5}  {tokens:>{widths[0]},} tokens  {self.lines[part]:>{widths[1]},} lines"
             )
             if unknown:
-                share = 100 * unknown / tokens
-                row += f"  {unknown:,} words that train does not have ({share:.2g}%)"
+                share = percent(unknown, tokens)
+                row += f"  {unknown:,} words that train does not have ({share})"
             rows.append(row)
         if self.as_published is False:
             rows.append(f"  these are not the published counts of {self.name}: another text?")

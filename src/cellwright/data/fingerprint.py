@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from cellwright.data import PARTS, Corpus
-from cellwright.data.prepare import sampled_checksum
+from cellwright.data.cache import checksum_of
 
 
 def fingerprint(corpus: Corpus) -> str:
@@ -20,7 +20,5 @@ def fingerprint(corpus: Corpus) -> str:
     digest = hashlib.sha256("\n".join(words.tokens).encode("utf-8", "surrogateescape"))
     digest.update(words.counts.tobytes())
     for part in PARTS:
-        data = np.asarray(getattr(corpus, part)).view(np.uint8)
-        checksum = sampled_checksum(lambda at, size, d=data: d[at : at + size].tobytes(), len(data))  # type: ignore[misc]
-        digest.update(checksum.encode())
+        digest.update(checksum_of(np.asarray(getattr(corpus, part))).encode())
     return digest.hexdigest()

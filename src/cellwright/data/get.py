@@ -1,4 +1,4 @@
-"""Bring a known corpus onto this machine: by download, or from files that the user has."""
+"""Bring known data onto this machine: by download, or from files that the user has."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from cellwright.data import builtin, places
 from cellwright.data.download import download
 from cellwright.data.errors import DataError
 from cellwright.data.prepare import write_synced
-from cellwright.data.registry import KNOWN, Known
-from cellwright.data.sources import locate
-from cellwright.data.unpack import unpack
+from cellwright.data.registry import KNOWN, TAGGED, Known
+from cellwright.data.sources import Source, find_parts, locate
+from cellwright.data.tagged import files as tagged
+from cellwright.data.unpack import Find, unpack
 
 
 def get(
@@ -48,24 +49,30 @@ def get(
         raise DataError(f"{sha256!r} is not a sha256, which has 64 hexadecimal digits")
     target = Path(to).expanduser() / name if to is not None else places.corpora_folder() / name
     if origin is None and url is None and target.is_dir():
-        return Path(locate(name, folder=target).where)
-    if name != "builtin" and origin is None and not known.urls:
+        return Path(_locate(name, target).where)
+    if name != "builtin" and origin is None and not (known.urls or known.files):
         raise DataError(known.how)
-    archive = None
+    if url is not None and not (sha256 or known.sha256):
+        raise DataError(f"{name} is not published as an archive: --url needs its --sha256 as well")
+    fetched: list[Path] = []
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         with whole_folder(target) as new:
             if origin is not None:
-                _take(Path(origin).expanduser(), new, progress)
+                _take(name, Path(origin).expanduser(), new, progress)
             elif name == "builtin":
                 for part, text in builtin.texts().items():
                     write_synced(new / f"{part}.txt", text)
+            elif known.files and url is None:
+                fetched += _files(known, progress)
+                for file, path in zip(known.files, fetched, strict=True):
+                    shutil.copyfile(path, new / file.name)
             else:
-                archive = _archive(known, url, sha256, progress)
-                unpack(archive, new, progress)
-            locate(name, folder=new)  # or an error, before anything is replaced
-        if archive is not None:
-            archive.unlink(missing_ok=True)
+                fetched.append(_archive(known, url, sha256, progress))
+                unpack(fetched[0], new, progress, _find(name))
+            _locate(name, new)  # or an error, before anything is replaced
+        for path in fetched:
+            path.unlink(missing_ok=True)
     except OSError as error:
         where = error.filename or target
         raise DataError(f"{where}: {reason(error)}") from None
@@ -73,13 +80,22 @@ def get(
 
 
 def _known(name: str) -> Known:
-    if name not in KNOWN:
-        hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
+    known: dict[str, Known] = {**KNOWN, **TAGGED}
+    if name not in known:
+        hint = did_you_mean(name, known) or f"; known are {', '.join(known)}"
         raise DataError(
             f"unknown corpus {name!r}{hint} (a folder of your own needs no getting: "
             "give it wherever a corpus is asked for)"
         )
-    return KNOWN[name]
+    return known[name]
+
+
+def _locate(name: str, folder: Path) -> Source:
+    return (tagged.locate if name in TAGGED else locate)(name, folder=folder)
+
+
+def _find(name: str) -> Find:
+    return tagged.find_parts if name in TAGGED else find_parts
 
 
 def _archive(known: Known, url: str | None, sha256: str | None, progress: Progress | None) -> Path:
@@ -90,19 +106,32 @@ def _archive(known: Known, url: str | None, sha256: str | None, progress: Progre
             return download(address, wanted, places.downloads_folder(), progress)
         except DataError as error:
             failures.append(str(error))
-    name = known.name
-    hints = [
+    raise DataError("\n".join(failures + _hints(known.name)))
+
+
+def _files(known: Known, progress: Progress | None) -> list[Path]:
+    try:
+        return [
+            download(file.url, file.sha256, places.downloads_folder(), progress)
+            for file in known.files
+        ]
+    except DataError as error:
+        raise DataError("\n".join([str(error), *_hints(known.name)])) from None
+
+
+def _hints(name: str) -> list[str]:
+    return [
         f"if you have the files: cellwright data get {name} --from ARCHIVE_OR_FOLDER",
         f"from another address: cellwright data get {name} --url URL [--sha256 HASH]",
     ]
-    raise DataError("\n".join(failures + hints))
 
 
-def _take(origin: Path, new: Path, progress: Progress | None) -> None:
+def _take(name: str, origin: Path, new: Path, progress: Progress | None) -> None:
     if not origin.is_dir():
         if not origin.exists():
             raise DataError(f"{origin}: no such file or folder")
-        unpack(origin, new, progress)
+        unpack(origin, new, progress, _find(name))
         return
-    for text in locate(origin if origin.is_absolute() else Path.cwd() / origin).texts.values():
+    absolute = origin if origin.is_absolute() else Path.cwd() / origin
+    for text in (tagged.locate if name in TAGGED else locate)(absolute).texts.values():
         shutil.copyfile(text.label, new / Path(text.label).name)

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from itertools import repeat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,14 +43,20 @@ _BLOCKS, _BLOCK_BYTES = 64, 2**18
 
 
 @dataclass(frozen=True)
-class Part:
-    """What is kept about one part."""
+class Read:
+    """What is kept about a file that was read, to notice that it has changed."""
 
     file: str
     size: int
     mtime_ns: int
     sha256: str
     checked_ns: int
+
+
+@dataclass(frozen=True)
+class Part(Read):
+    """What is kept about one part."""
+
     lines: int
     tokens: int
     unknown: int
@@ -86,7 +92,7 @@ class Metadata:
 
 def prepare(source: Source, folder: Path, progress: Progress | None = None) -> None:
     """Write the token files of a corpus into an empty folder."""
-    total = sum(_stamp(text).size for text in source.texts.values())
+    total = sum(stamp_of(text).size for text in source.texts.values())
     work = _Work(source, folder, total, progress)
     parts = {"train": work.train()}
     parts |= {part: work.later(part) for part in PARTS[1:]}
@@ -96,10 +102,13 @@ def prepare(source: Source, folder: Path, progress: Progress | None = None) -> N
     write_synced(folder / "corpus.json", metadata.to_json())
 
 
-class _Numbers(dict[str, int]):
+_Word = TypeVar("_Word", str, bytes)
+
+
+class Numbers(dict[_Word, int]):
     """Gives the next number to a word that it has not met."""
 
-    def __missing__(self, word: str) -> int:
+    def __missing__(self, word: _Word) -> int:
         self[word] = number = len(self)
         return number
 
@@ -110,17 +119,14 @@ class _Work:
     def __init__(self, source: Source, folder: Path, total: int, progress: Progress | None) -> None:
         self.source, self.folder, self.total, self.progress = source, folder, total, progress
         self.done = 0
-        self.ids = _Numbers()
+        self.ids = Numbers[str]()
         self.counts = np.zeros(0, dtype=np.int64)
 
     def train(self) -> Part:
         def encode(words: list[str]) -> NDArray[np.int32]:
             ids = np.fromiter(map(self.ids.__getitem__, words), DTYPE, len(words))
             if len(self.ids) > MOST_TYPES:
-                raise DataError(
-                    f"{self.source.texts['train'].label}: more than {MOST_TYPES:,} different "
-                    "words; replace rare ones by <unk>, or cut words into smaller units"
-                )
+                raise too_many(self.source.texts["train"])
             counts = np.bincount(ids, minlength=len(self.ids))
             counts[: len(self.counts)] += self.counts
             self.counts = counts
@@ -140,7 +146,7 @@ class _Work:
 
     def _part(self, name: str, encode: Callable[[list[str]], NDArray[np.int32]]) -> Part:
         text = self.source.texts[name]
-        before, started = _stamp(text), time.time_ns()
+        before, started = stamp_of(text), time.time_ns()
         digest = hashlib.sha256()
         lines = tokens = unknown = 0
         path = self.folder / f"{name}.bin"
@@ -160,8 +166,8 @@ class _Work:
                 what = "has no words" if tokens else "is empty"
                 raise DataError(f"{text.label} {what}; every part needs some text")
             total = file.tell()
-            checksum = sampled_checksum(lambda at, size: _read_at(file, at, size), total)
-        if _stamp(text) != before:
+            checksum = sampled_checksum(lambda at, size: read_at(file, at, size), total)
+        if stamp_of(text) != before:
             raise DataError(f"{text.label} was written to while it was read; try again")
         return Part(
             file=text.label,
@@ -179,6 +185,14 @@ class _Work:
         self.done += size
         if self.progress is not None and self.total:
             self.progress(f"reading {part}", self.done, self.total)
+
+
+def too_many(text: Text) -> DataError:
+    """The error for a text with more words than `MOST_TYPES`."""
+    return DataError(
+        f"{text.label}: more than {MOST_TYPES:,} different words; replace rare ones by <unk>, or "
+        "cut words into smaller units"
+    )
 
 
 def sampled_checksum(read: Callable[[int, int], bytes], size: int) -> str:
@@ -200,12 +214,18 @@ def write_synced(path: Path, data: bytes) -> None:
         sync(file)
 
 
-def _read_at(file: BinaryIO, at: int, size: int) -> bytes:
+def read_at(file: BinaryIO, at: int, size: int) -> bytes:
+    """Some bytes of a file."""
     file.seek(at)
     return file.read(size)
 
 
-def _stamp(text: Text) -> Stamp:
+def stamp_of(text: Text) -> Stamp:
+    """A text's size and time.
+
+    Raises:
+        DataError: there is no such file.
+    """
     try:
         return text.stamp()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The one table of corpora that are known by name."""
+"""The tables of data that is known by name: running text, and sentences with tags."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ class Published:
 
 
 @dataclass(frozen=True)
+class File:
+    """A file that is published by itself, under the name that it keeps."""
+
+    url: str
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.url.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
 class Known:
     """A corpus that is known by name.
 
-    `urls` are tried in turn, and all serve the same archive, whose hash is `sha256`. A corpus
-    without urls is not downloaded; `how` then says how to get it.
+    `urls` are tried in turn, and all serve the same archive, whose hash is `sha256`; or it is
+    published as single `files`. What has neither is not downloaded; `how` then says how to get it.
     """
 
     name: str
@@ -30,6 +43,17 @@ class Known:
     sha256: str = ""
     published: Published | None = None
     how: str = ""
+    files: tuple[File, ...] = ()
+
+
+@dataclass(frozen=True)
+class KnownTagged(Known):
+    """Sentences with tags that are known by name: how their rows look, and the published numbers of
+    sentences of the files, in the order of train, valid (if there is one) and test."""
+
+    columns: str = ""
+    tag: str = ""
+    sentences: tuple[int, ...] = ()
 
 
 _PTB = """\
@@ -82,3 +106,68 @@ _TABLE = (
 
 KNOWN: dict[str, Known] = {known.name: known for known in _TABLE}
 """The corpora that have a name."""
+
+_CONLL2003 = """\
+conll2003 has text of the Reuters Corpus (RCV1), which NIST gives to those who sign its agreement \
+(trec.nist.gov/data/reuters), and cellwright does not download it
+Those who have the files eng.train, eng.testa and eng.testb (or train, valid and test, as .txt),
+in a folder or an archive, bring them in with
+  cellwright data get conll2003 --from FOLDER
+or set CELLWRIGHT_DATA to the folder that has the folder conll2003"""
+
+_CONLL2000 = """\
+conll2000 has text of the Wall Street Journal from the Penn Treebank, which the LDC licenses, and \
+cellwright does not download it
+The shared task's page (clips.uantwerpen.be/conll2000/chunking) has train.txt.gz and test.txt.gz;
+unpacked, in a folder, they come in with
+  cellwright data get conll2000 --from FOLDER
+or set CELLWRIGHT_DATA to the folder that has the folder conll2000"""
+
+_WNUT17 = "https://raw.githubusercontent.com/leondz/emerging_entities_17/master/"
+
+_TAGGED = (
+    KnownTagged(
+        "conll2003",
+        "CoNLL-2003, English named entities",
+        "Reuters/NIST",
+        how=_CONLL2003,
+        columns="word pos chunk ner",
+        tag="ner",
+        sentences=(14_041, 3_250, 3_453),
+    ),
+    KnownTagged(
+        "conll2000",
+        "CoNLL-2000, English chunks",
+        "LDC",
+        how=_CONLL2000,
+        columns="word pos chunk",
+        tag="chunk",
+        sentences=(8_936, 2_012),
+    ),
+    # The hashes are those of Hugging Face datasets (dataset_infos.json of wnut_17).
+    KnownTagged(
+        "wnut17",
+        "WNUT-17, emerging and rare entities",
+        "CC BY 4.0",
+        files=(
+            File(
+                f"{_WNUT17}wnut17train.conll",
+                "731820e13f71af324c6b55a1575ec2ce59fbaa2a0806f8f0400b98d56cd6a7a5",
+            ),
+            File(
+                f"{_WNUT17}emerging.dev.conll",
+                "e053b752b8155113ca66e7db08af5f2f5f43ab993694e4774f1ec5bad42312d8",
+            ),
+            File(
+                f"{_WNUT17}emerging.test.annotated",
+                "2aa79b764e56ec9264a1b30fdd9b70195bd00ff400b62edd8f399d5f13c178f0",
+            ),
+        ),
+        columns="word ner",
+        tag="ner",
+        sentences=(3_394, 1_009, 1_287),
+    ),
+)
+
+TAGGED: dict[str, KnownTagged] = {known.name: known for known in _TAGGED}
+"""The sets of sentences with tags that have a name."""

@@ -20,7 +20,7 @@ import io
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -29,16 +29,18 @@ from cellwright.base.errors import did_you_mean, reason
 from cellwright.base.regular_files import open_regular
 from cellwright.data import builtin, places
 from cellwright.data.errors import DataError
-from cellwright.data.registry import KNOWN
+from cellwright.data.registry import KNOWN, TAGGED
 
 PARTS = ("train", "valid", "test")
 """The parts of a corpus, in the order in which they are read."""
 
-_ALIASES = {
+ALIASES: Mapping[str, tuple[str, ...]] = {
     "train": ("train", "training"),
     "valid": ("valid", "validation", "val", "dev"),
     "test": ("test",),
 }
+"""What a part is called in names of files."""
+
 _FORMS = ("{}.txt", "ptb.{}.txt", "wiki.{}.tokens", "wiki.{}.raw")
 _ENDINGS = ("txt", "text", "tokens", "raw")
 
@@ -79,19 +81,38 @@ def locate(name: str | os.PathLike[str], folder: str | os.PathLike[str] | None =
         folder: where a named corpus is: the folder itself, or the one that has it under its name.
             Otherwise `CELLWRIGHT_DATA` and then the corpora that were downloaded are searched.
     """
+    if folder is None and os.fspath(name) == "builtin":
+        return _builtin()
+    return source_of(name, folder, KNOWN, _folder, _no_such)
+
+
+def source_of(
+    name: str | os.PathLike[str],
+    folder: str | os.PathLike[str] | None,
+    known: Container[str],
+    opened: Callable[[Path, str], Source],
+    no_such: Callable[[str, Path], str],
+) -> Source:
+    """The files of data with a name, or of a folder.
+
+    Args:
+        name: as `locate` has it.
+        folder: as `locate` has it.
+        known: the names.
+        opened: gives the files of a folder, under a name.
+        no_such: says what is wrong with a name that is none, given the path that it would be.
+    """
     text = os.fspath(name)
     if folder is not None:
         own = Path(folder).expanduser()
         below = own / text
-        return _folder(below if text in KNOWN and _is_folder(below) else own, text)
-    if text == "builtin":
-        return _builtin()
-    if text in KNOWN:
-        return _known(text)
+        return opened(below if text in known and is_folder(below) else own, text)
+    if text in known:
+        return opened(known_folder(text), text)
     path = Path(text).expanduser()
-    if not _is_folder(path):
-        raise DataError(_no_such(text, path))
-    return _folder(path, path.absolute().name or text)
+    if not is_folder(path):
+        raise DataError(no_such(text, path))
+    return opened(path, path.absolute().name or text)
 
 
 def find_parts(names: Iterable[str], where: str, hint: str = "") -> dict[str, str]:
@@ -106,40 +127,46 @@ def find_parts(names: Iterable[str], where: str, hint: str = "") -> dict[str, st
         found = {
             part: lower[spelled]
             for part in PARTS
-            for alias in reversed(_ALIASES[part])
+            for alias in reversed(ALIASES[part])
             if (spelled := form.format(alias)) in lower
         }
         if len(found) == len(PARTS):
             return {part: found[part] for part in PARTS}
     chosen = {}
     for part in PARTS:
-        fitting = [name for name in names if _fits(name, part)]
-        if len(fitting) > 1:
-            raise DataError(
-                f"{where}: both {fitting[0]} and {fitting[1]} could be the part {part!r}; "
-                f"keep one, or name one of them {part}.txt"
-            )
-        if not fitting:
+        fitting = only_one(part, [name for name in names if fits(name, ALIASES[part])], where)
+        if fitting is None:
             has = f"it has {', '.join(names[:6])}" if names else "it has no files"
             more = ", …" if len(names) > 6 else ""
             raise DataError(
                 f"{where}: no file for the part {part!r}; a corpus is a folder with train.txt, "
                 f"valid.txt and test.txt ({has}{more}){hint}"
             )
-        chosen[part] = fitting[0]
+        chosen[part] = fitting
     return chosen
 
 
-def _fits(name: str, part: str) -> bool:
+def only_one(part: str, fitting: list[str], where: str) -> str | None:
+    """The one name that fits a part, or None; an error if there are two."""
+    if len(fitting) > 1:
+        raise DataError(
+            f"{where}: both {fitting[0]} and {fitting[1]} could be the part {part!r}; "
+            f"keep one, or name one of them {part}.txt"
+        )
+    return fitting[0] if fitting else None
+
+
+def fits(name: str, aliases: tuple[str, ...], endings: tuple[str, ...] = _ENDINGS) -> bool:
+    """Could a file of this name be the part that has these names?"""
     stem, dot, ending = name.lower().rpartition(".")
-    words = re.split(r"[._-]", stem if dot and ending in _ENDINGS else name.lower())
-    plain = (dot and ending in _ENDINGS) or words[-1] in _ALIASES[part]
-    return bool(plain) and not name.startswith(".") and any(w in _ALIASES[part] for w in words)
+    words = re.split(r"[._-]", stem if dot and ending in endings else name.lower())
+    plain = (dot and ending in endings) or words[-1] in aliases
+    return bool(plain) and not name.startswith(".") and any(word in aliases for word in words)
 
 
 def is_here(name: str) -> bool:
-    """Is a corpus of the registry on this machine, as far as its folder tells?"""
-    return name == "builtin" or any(map(_is_folder, _searched(name)))
+    """Is data of the registry on this machine, as far as its folder tells?"""
+    return name == "builtin" or any(map(is_folder, _searched(name)))
 
 
 def _searched(name: str) -> list[Path]:
@@ -147,11 +174,16 @@ def _searched(name: str) -> list[Path]:
     return [*([] if data is None else [data / name]), places.corpora_folder() / name]
 
 
-def _known(name: str) -> Source:
+def known_folder(name: str) -> Path:
+    """The folder of data that has a name.
+
+    Raises:
+        DataError: it is not on this machine. The message says how to get it.
+    """
     searched = _searched(name)
     for path in searched:
-        if _is_folder(path):
-            return _folder(path, name)
+        if is_folder(path):
+            return path
     where = " and ".join(map(str, searched))
     raise DataError(
         f"{name} is not on this machine (there is no {where}); "
@@ -160,14 +192,19 @@ def _known(name: str) -> Source:
 
 
 def _folder(path: Path, name: str) -> Source:
+    hint = f"; 'cellwright data make {shlex.quote(str(path))} -o OUT' makes one of other texts"
+    return in_folder(path, name, lambda files: find_parts(files, str(path), hint))
+
+
+def in_folder(path: Path, name: str, find: Callable[[list[str]], Mapping[str, str]]) -> Source:
+    """The texts of a folder; `find` says which of its files is which part."""
     try:
         files = [entry.name for entry in os.scandir(path) if entry.is_file()]
     except NotADirectoryError:
         raise DataError(f"{path} is a file, not a folder with train, valid and test text") from None
     except OSError as error:
         raise DataError(f"{path}: {reason(error)}") from None
-    hint = f"; 'cellwright data make {shlex.quote(str(path))} -o OUT' makes one of other texts"
-    found = {part: path / file for part, file in find_parts(files, str(path), hint).items()}
+    found = {part: path / file for part, file in find(files).items()}
     paths = "\0".join(str(file.resolve()) for file in found.values())
     digest = hashlib.sha256(paths.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     slug = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:40] or "corpus"
@@ -194,7 +231,8 @@ def _builtin() -> Source:
     return Source("builtin", "Python", key, {part: text(part) for part in PARTS})
 
 
-def _is_folder(path: Path) -> bool:
+def is_folder(path: Path) -> bool:
+    """Is there a folder?"""
     try:
         return path.is_dir()
     except OSError as error:
@@ -211,5 +249,7 @@ def _no_such(name: str, path: Path) -> str:
         )
     if os.sep in name or name.startswith("."):
         return f"{name}: no such folder"
+    if name in TAGGED:
+        return f"{name} is sentences with tags, not running text; known are {', '.join(KNOWN)}"
     hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
     return f"unknown corpus {name!r}{hint} (and there is no folder of that name)"

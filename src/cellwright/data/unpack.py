@@ -12,7 +12,7 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
@@ -35,11 +35,17 @@ _DAMAGED = (
 )  # fmt: skip
 
 
-def unpack(archive: Path, folder: Path, progress: Progress | None = None) -> None:
+Find = Callable[[list[str], str], dict[str, str]]
+"""Says which of some file names holds which part; the second argument is for its message."""
+
+
+def unpack(
+    archive: Path, folder: Path, progress: Progress | None = None, find: Find = find_parts
+) -> None:
     """Copy the files of the three parts from a zip or tar file into an existing folder."""
     try:
         with _opened(archive) as opened:
-            opened.extract(folder, progress)
+            opened.extract(folder, progress, find)
     except DataError:
         raise
     except _DAMAGED as error:
@@ -76,14 +82,14 @@ class _Zip:
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path, self.file = path, file
 
-    def extract(self, folder: Path, progress: Progress | None) -> None:
+    def extract(self, folder: Path, progress: Progress | None, find: Find) -> None:
         listing = _Listing(self.path)
         for info in self.file.infolist():
             kind = info.external_attr >> 28
             # Zip files from systems without file kinds have 0 there; 8 is a regular file.
             regular = not info.is_dir() and kind in (0, 8)
             listing.add(info.filename, info.file_size, regular)
-        for name, target in listing.chosen().items():
+        for name, target in listing.chosen(find).items():
             with self.file.open(name) as stream:
                 _copy(stream, folder / target, self.file.getinfo(name).file_size, progress)
 
@@ -92,14 +98,14 @@ class _Tar:
     def __init__(self, path: Path, file: tarfile.TarFile) -> None:
         self.path, self.file = path, file
 
-    def extract(self, folder: Path, progress: Progress | None) -> None:
+    def extract(self, folder: Path, progress: Progress | None, find: Find) -> None:
         listing = _Listing(self.path)
         members = {}
         for member in self.file:
             listing.add(member.name, member.size, member.isreg())
             if member.isreg():
                 members[member.name] = member
-        for name, target in listing.chosen().items():
+        for name, target in listing.chosen(find).items():
             stream = self.file.extractfile(members[name])
             assert stream is not None
             with stream:
@@ -128,13 +134,13 @@ class _Listing:
         if regular:
             self.folders.setdefault(path.parent, {})[path.name] = name
 
-    def chosen(self) -> dict[str, str]:
+    def chosen(self, find: Find) -> dict[str, str]:
         """Members of the first folder that has all three parts, with plain names for them."""
         errors = []
         for folder in sorted(self.folders, key=lambda path: (len(path.parts), path)):
             files = self.folders[folder]
             try:
-                parts = find_parts(files, f"{self.path} ({folder}/)")
+                parts = find(list(files), f"{self.path} ({folder}/)")
             except DataError as error:
                 errors.append(error)
                 continue

@@ -104,3 +104,13 @@ def from_text(text: bytes) -> Vocabulary:
     if len(fields) % 2 or len(set(words)) < len(words) or not {EOS, UNK} <= set(words):
         raise ValueError("it is no vocabulary: a word a line, each once, with a tab and its count")
     return Vocabulary(words, np.array(fields[1::2], dtype=np.int64))
+
+
+def from_rows(text: bytes) -> Vocabulary:
+    """The inverse of `to_text` for words that may have white space in them, but no tab or newline.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    rows = [row.rpartition("\t") for row in text.decode("utf-8").removesuffix("\n").split("\n")]
+    return Vocabulary([row[0] for row in rows], np.array([row[2] for row in rows], np.int64))

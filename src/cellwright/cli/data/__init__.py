@@ -1,4 +1,4 @@
-"""`cellwright data …`: which corpora are there, how to get or make one. One command, one file."""
+"""`cellwright data …`: which data is there, how to get or make one. One command, one file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from cellwright.cli.help import Command, Group, examples
 
 app = typer.Typer(
     cls=Group,
-    help="See which text corpora are there, get them, or make one of your own texts.",
+    help="See which texts and sentences with tags are there, get them, or make a corpus of your "
+    "own texts.",
     epilog=examples(
         ("the corpora that have a name", "cellwright data list"),
         ("one that is on every machine", "cellwright data get builtin"),

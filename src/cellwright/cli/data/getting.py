@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cellwright.cli.help import examples
-from cellwright.cli.output import printable, stderr, stdout
+from cellwright.cli.output import printable_lines, stderr, stdout
 
 EXAMPLES = examples(
     ("nothing to download: it comes with Python", "cellwright data get builtin"),
@@ -19,7 +19,12 @@ EXAMPLES = examples(
 
 def run(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="builtin, ptb, wikitext-2 or wikitext-103.")
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="builtin, ptb, wikitext-2, wikitext-103; of sentences with tags conll2003, "
+            "conll2000, wnut17.",
+        ),
     ],
     from_: Annotated[
         Path | None,
@@ -45,33 +50,31 @@ def run(
     goes on where it stopped when the command is run again. WikiText is text of
     Wikipedia, under CC BY-SA. Penn Treebank (ptb) is licensed by the LDC and
     is never downloaded: give Mikolov's simple-examples.tgz, or a folder with
-    ptb.train.txt, ptb.valid.txt and ptb.test.txt, with --from.
+    ptb.train.txt, ptb.valid.txt and ptb.test.txt, with --from. Of the sets with
+    tags, WNUT-17 is under CC BY 4.0 and is downloaded; CoNLL-2003 and CoNLL-2000
+    have text of others, and come from your own files.
 
     A folder of your own with train, valid and test text needs no getting, and
     'cellwright data make' makes one of other texts.
     """
     from cellwright.cli.data.progress import bar
-    from cellwright.data import KNOWN, get, load
+    from cellwright.data import KNOWN, TAGGED, get, load
+    from cellwright.data.tagged import load as load_tagged
 
     plain = from_ is None and url is None and to is None
+    opened = load_tagged if name in TAGGED else load
     with bar() as progress:
-        if plain and _is_here(name):
-            corpus = load(name, progress=progress)
-        else:
+        folder = None
+        if not (plain and _is_here(name)):
             folder = get(name, origin=from_, url=url, sha256=sha256, to=to, progress=progress)
-            corpus = load(name, folder=folder, progress=progress)
-    stdout().print(printable_lines(corpus.describe()), soft_wrap=True)
-    known = KNOWN[name]
+        found = opened(name, folder=folder, progress=progress)
+    stdout().print(printable_lines(found.describe()), soft_wrap=True)
+    known = TAGGED.get(name) or KNOWN[name]
     stderr().print(f"licence: {known.licence} ({known.title})", style="dim", soft_wrap=True)
 
 
-def printable_lines(text: str) -> str:
-    """The text with its line ends, and with every other control character escaped."""
-    return "\n".join(printable(line) for line in text.splitlines())
-
-
 def _is_here(name: str) -> bool:
-    from cellwright.data import KNOWN
+    from cellwright.data import KNOWN, TAGGED
     from cellwright.data.sources import is_here
 
-    return name in KNOWN and is_here(name)
+    return (name in KNOWN or name in TAGGED) and is_here(name)

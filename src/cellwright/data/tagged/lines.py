@@ -1,0 +1,83 @@
+"""The lines of a column file, as bytes, in memory that does not depend on the file's size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cellwright.base.errors import reason
+from cellwright.data.errors import DataError
+from cellwright.data.sources import Text
+
+BLOCK_BYTES = 2**20
+"""How much is read at once."""
+
+LONGEST_LINE = 2**16
+"""Bytes of the longest line: it has one word and its tags."""
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def blocks(
+    text: Text, update: Callable[[bytes], object], block_bytes: int = BLOCK_BYTES
+) -> Iterator[list[bytes]]:
+    """The lines of a text without their ends, some at a time; `update` is given every byte.
+
+    Raises:
+        DataError: it cannot be read, or is no text in UTF-8. The message names the line.
+    """
+    kept, done, first = b"", 0, True
+    try:
+        with text.open() as stream:
+            while block := stream.read(block_bytes):
+                update(block)
+                if first:
+                    _check_utf16(text.label, block)
+                    block, first = block.removeprefix(_BOM), False
+                data, newline, kept = (kept + block).rpartition(b"\n")
+                if newline:
+                    lines = _checked(text.label, data, done)
+                    done += len(lines)
+                    yield lines
+                if len(kept) > LONGEST_LINE:
+                    _checked(text.label, kept, done)
+            if kept:
+                yield _checked(text.label, kept, done)
+    except OSError as error:
+        raise DataError(f"{text.label}: {reason(error)}") from None
+
+
+def _checked(label: str, data: bytes, done: int) -> list[bytes]:
+    """The lines of some whole lines, of which `done` were before."""
+    where = f"{label}: line {{:,}}"
+
+    def line(at: int) -> str:
+        return where.format(done + data.count(b"\n", 0, at) + 1)
+
+    if b"\0" in data:
+        raise DataError(f"{line(data.index(0))} has a NUL byte; this is no text")
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{line(error.start)} is not UTF-8 (byte value 0x{data[error.start]:02x}); save the "
+            "text as UTF-8"
+        ) from None
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").removesuffix(b"\r")
+        if b"\r" in data:
+            raise DataError(
+                f"{line(data.index(13))} has a carriage return inside; a line ends with a newline"
+            )
+    lines = data.split(b"\n")
+    if max(map(len, lines)) > LONGEST_LINE:
+        number = next(n for n, each in enumerate(lines) if len(each) > LONGEST_LINE)
+        raise DataError(
+            f"{where.format(done + number + 1)} has more than {LONGEST_LINE:,} bytes; a line has "
+            "one word and its tags"
+        )
+    return lines
+
+
+def _check_utf16(label: str, block: bytes) -> None:
+    if block[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise DataError(f"{label}: the text is UTF-16; save it as UTF-8")
