@@ -3,9 +3,9 @@
 Akbik, Bergmann and Vollgraf, "Pooled Contextualized Embeddings for Named Entity Recognition" (NAACL
 2019). A memory holds for each word, as it is spelled, the smallest, the largest or the mean of the
 vectors that it has had, number by number. All words of a batch are added first; then each gets its
-word's pooled vector, followed by its own. So the order of the batches matters. The memory is emptied
-at the start of an epoch, and so it can be had again at any point of one: by adding the epoch's
-batches up to there.
+word's pooled vector, followed by its own. So the order of the batches matters. The memory is
+emptied at the start of an epoch, and so it can be had again at any point of one: by adding the
+epoch's batches up to there.
 """
 
 from __future__ import annotations
