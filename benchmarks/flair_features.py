@@ -7,7 +7,7 @@
 flair pins older versions of transformers, so it lives in an environment of its own (1.5 GB). The
 models and CoNLL-2003 are those in `CELLWRIGHT_DATA` (flair-news-fast, conll2003). All features have
 to be equal to 1e-5, single and pooled, and those of models as Flair itself saves them; then words a
-second are printed, both on one thread.
+second are printed, both on one thread. (In many more sentences rounding may reach further.)
 """
 
 from __future__ import annotations
@@ -67,14 +67,14 @@ def pooled(states: torch.Tensor, texts: list[list[str]], pooling: str, batch: in
     return torch.cat(parts)
 
 
-def check(name: str, ours: torch.Tensor, theirs: np.ndarray) -> None:
+def check(name: str, ours: torch.Tensor, theirs: np.ndarray, close: float) -> None:
     """Say how far features are apart; stop if that is too far."""
     if ours.shape != theirs.shape:
         sys.exit(f"{name}: ours are {tuple(ours.shape)}, Flair's {theirs.shape}")
     apart = float(np.abs(ours.numpy() - theirs).max())
     print(f"  {name:<24} largest difference {apart:.1e}")
-    if not apart <= CLOSE:
-        sys.exit(f"{name}: further apart than {CLOSE:g}")
+    if not apart <= close:
+        sys.exit(f"{name}: further apart than {close:g}")
 
 
 def main() -> None:
@@ -86,6 +86,7 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=200)
     parser.add_argument("--batch", type=int, default=32)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--close", type=float, default=CLOSE, help="the largest difference")
     parser.add_argument("--keep", type=Path, help="a folder for Flair's features")
     options = parser.parse_args()
     data = data_folder()
@@ -110,14 +111,14 @@ def main() -> None:
         times = json.loads((out / "times.json").read_text())
         print(f"{len(texts)} sentences, {words} words, against flair {times['flair']}:")
         states = rounds[0][0]
-        check("forward and backward", states, np.load(out / "plain.npy"))
+        check("forward and backward", states, np.load(out / "plain.npy"), options.close)
         for pooling in POOLINGS:
             ours = pooled(states, texts, pooling, options.batch)
-            check(f"pooled, {pooling}", ours, np.load(out / f"{pooling}.npy"))
+            check(f"pooled, {pooling}", ours, np.load(out / f"{pooling}.npy"), options.close)
         for form, end in (("Flair's .pt file", ""), ("its older form", "-old")):
             again = [CharacterModel(out / f"{way}{end}.pt").states(texts[:20]) for way in WAYS]
             count = sum(map(len, texts[:20]))
-            check(form, torch.cat(again, 1), np.load(out / "plain.npy")[:count])
+            check(form, torch.cat(again, 1), np.load(out / "plain.npy")[:count], options.close)
     print("words a second, one thread (best round, by processor time; by wall clock):")
     for name, cost in (("cellwright", [one[1:] for one in rounds]), ("flair", times["rounds"])):
         wall, cpu = (min(one[kind] for one in cost) for kind in (0, 1))
