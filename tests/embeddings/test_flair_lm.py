@@ -204,6 +204,8 @@ def test_bad_files_are_errors(write, tmp_path: Path, monkeypatch):
         CharacterModel(tmp_path / "model.pt")
     with pytest.raises(EmbeddingError, match="did you mean 'news-forward-fast'"):
         find_model("news-forwards-fast")
+    with pytest.raises(EmbeddingError, match="is a folder"):
+        find_model(tmp_path)
     monkeypatch.setenv("CELLWRIGHT_DATA", str(tmp_path))
     with pytest.raises(EmbeddingError, match=r"take news-forward-0\.4\.1\.pt from https"):
         find_model("news-forward")

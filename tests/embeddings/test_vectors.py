@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
+import random
 import struct
 from pathlib import Path
 
@@ -157,6 +159,18 @@ def test_what_is_wrong_is_said_with_file_and_line(write, cache: Path, data: byte
     assert not [path for path in cache.rglob("*") if path.is_dir() and path.name[:1] == "."]
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_damage_gives_vectors_or_an_error(write, form: str):
+    rng, data = random.Random(form), FORMS[form]
+    for _ in range(25):
+        at, end = sorted(rng.choices(range(len(data) + 1), k=2))
+        new = rng.choice([b"", rng.randbytes(3), b"\n", b" ", b"nan", data[at:end] * 2])
+        path = write(data[:at] + new + data[rng.choice([at, at + 1, end]) :])
+        with contextlib.suppress(EmbeddingError), open_vectors(path) as file:
+            for row in file.rows:
+                assert np.isfinite(file.values(row)).all()
+
+
 def test_the_second_time_nothing_is_read(write, monkeypatch: pytest.MonkeyPatch):
     path = write(glove())
     first = word_vectors(path, ["the"])
@@ -228,6 +242,9 @@ def test_a_name_is_looked_for_in_the_data_folder(tmp_path: Path, monkeypatch: py
         ("zebra", f"known are {', '.join(KNOWN_VECTORS)}"),
         ("./none", "./none: no such file of vectors"),
         ("/", "is a folder"),
+        ("~nobody/x", "no such file of vectors"),
+        ("x" * 5000, "unknown vectors"),
+        ("a\0.txt", "no such file of vectors"),
     ],
 )
 def test_a_name_that_is_none_is_an_error(name: str, message: str):

@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import Tensor
 
-from cellwright.base.errors import did_you_mean, reason
+from cellwright.base.errors import did_you_mean, reason, shown
 from cellwright.base.regular_files import check_mapped, read_regular
 from cellwright.data import places
 from cellwright.embeddings.errors import EmbeddingError
@@ -55,12 +55,14 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     """
     text = os.fspath(name)
     if text not in KNOWN_MODELS:
-        path = Path(text).expanduser()
-        if path.is_file():
+        path = Path(os.path.expanduser(text))
+        if os.path.isdir(path):
+            raise EmbeddingError(f"{text} is a folder; give the file .pt or .safetensors in it")
+        if os.path.exists(path):
             return path
         hint = did_you_mean(text, KNOWN_MODELS) or f"; known are {', '.join(KNOWN_MODELS)}"
         raise EmbeddingError(
-            f"there is no character language model {text!r}{hint}, or a file .pt or .safetensors"
+            f"no character language model {shown(text, 200)}{hint} (and no file of that name)"
         )
     stem = KNOWN_MODELS[text]
     data = places.data_folder()
@@ -68,8 +70,9 @@ def find_model(name: str | os.PathLike[str]) -> Path:
     for folder in folders:
         for inside in _FOLDERS:
             for ending in (".safetensors", ".pt"):
-                if (folder / inside / f"{stem}{ending}").is_file():
-                    return folder / inside / f"{stem}{ending}"
+                path = folder / inside / f"{stem}{ending}"
+                if os.path.isfile(path):
+                    return path
     unset = "" if data is not None else " (CELLWRIGHT_DATA is not set)"
     raise EmbeddingError(
         f"{text} is not on this machine{unset}: take {stem}.pt from {_ADDRESS} and put it into "

@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NoReturn, cast
+from typing import BinaryIO, NamedTuple, NoReturn, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,8 +57,7 @@ _OTHER_KINDS = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A word and its numbers, not looked at yet, with the number of its line (or, in a binary file,
     of its word)."""
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from cellwright.base.errors import did_you_mean
+from cellwright.base.errors import did_you_mean, shown
 from cellwright.data import places
 from cellwright.embeddings.errors import EmbeddingError
 
@@ -71,15 +71,15 @@ def find_vectors(name: str | os.PathLike[str]) -> Path:
     text = os.fspath(name)
     if text in KNOWN_VECTORS:
         return _known(KNOWN_VECTORS[text])
-    path = Path(text).expanduser()
-    if path.is_file():
-        return path
-    if path.is_dir():
+    path = Path(os.path.expanduser(text))
+    if os.path.isdir(path):
         raise EmbeddingError(f"{text} is a folder; give the file of vectors in it")
+    if os.path.exists(path):
+        return path
     if os.sep in text or "." in text:
-        raise EmbeddingError(f"{text}: no such file of vectors")
+        raise EmbeddingError(f"{shown(text, 200)[1:-1]}: no such file of vectors")
     hint = did_you_mean(text, KNOWN_VECTORS) or f"; known are {', '.join(KNOWN_VECTORS)}"
-    raise EmbeddingError(f"unknown vectors {text!r}{hint} (and there is no file of that name)")
+    raise EmbeddingError(f"unknown vectors {shown(text)}{hint} (and there is no file of that name)")
 
 
 def _known(known: KnownVectors) -> Path:
@@ -87,7 +87,7 @@ def _known(known: KnownVectors) -> Path:
     folders = [*([] if data is None else [data / FOLDER]), places.cache_folder() / FOLDER]
     for folder in folders:
         for file in known.files:
-            if (folder / file).is_file():
+            if os.path.isfile(folder / file):
                 return folder / file
     packed = f"the archive {known.url}" if known.url.endswith(".zip") else known.url
     unset = "" if data is not None else " (CELLWRIGHT_DATA is not set)"
