@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
-import types
 from pathlib import Path
 
 import numpy as np
@@ -39,11 +37,6 @@ def random_weights(kind: type[nn.LSTM] | type[nn.GRU] = nn.LSTM, hidden: int = 6
     weights["encoder.weight"] = torch.randn(len(CHARACTERS), 5)
     weights["decoder.weight"] = torch.randn(len(CHARACTERS), hidden)
     return weights
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CELLWRIGHT_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -120,14 +113,8 @@ def test_making_a_model_draws_no_random_numbers(write):
 
 
 @pytest.mark.parametrize("zipped", [True, False])
-def test_flairs_own_file_is_read(tmp_path: Path, monkeypatch, zipped: bool):
-    module = types.ModuleType("flair.data")
-    module.Dictionary = type("Dictionary", (), {"__module__": "flair.data"})  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "flair", types.ModuleType("flair"))
-    monkeypatch.setitem(sys.modules, "flair.data", module)
-    dictionary = module.Dictionary()
-    dictionary.idx2item = [character.encode() for character in CHARACTERS]
-    dictionary.item2idx = {character: n for n, character in enumerate(dictionary.idx2item)}
+def test_flairs_own_file_is_read(tmp_path: Path, flair_dictionary, zipped: bool):
+    dictionary = flair_dictionary(CHARACTERS)
     weights = random_weights()
     value = {"state_dict": weights, "dictionary": dictionary, "is_forward_lm": False}
     value |= {"hidden_size": 6, "nlayers": 1, "nout": None, "document_delimiter": "\n"}

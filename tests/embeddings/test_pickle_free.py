@@ -9,7 +9,6 @@ import os
 import pickle
 import subprocess
 import sys
-import types
 import zipfile
 from pathlib import Path
 
@@ -38,18 +37,9 @@ def save(request: pytest.FixtureRequest, tmp_path: Path):
 
 
 @pytest.fixture
-def dictionary(monkeypatch: pytest.MonkeyPatch) -> object:
-    """An object like Flair's, of a class with the name of Flair's."""
-    package, module = types.ModuleType("flair"), types.ModuleType("flair.data")
-    kind = type("Dictionary", (), {"__module__": "flair.data"})
-    module.Dictionary = kind  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "flair", package)
-    monkeypatch.setitem(sys.modules, "flair.data", module)
-    made = kind()
-    made.idx2item = [b"<unk>", "ß".encode(), b""]
-    made.item2idx = {b"<unk>": 0, "ß".encode(): 1, b"": 2}
+def dictionary(flair_dictionary) -> object:
+    made = flair_dictionary(["<unk>", "ß", ""])
     made.decoded = collections.defaultdict(int, {"ß": 1})
-    made.multi_label = False
     return made
 
 

@@ -21,12 +21,6 @@ from cellwright.embeddings.vectors import NOT_FOUND, word_vectors
 VECTORS = {"the": (0.5, -1.25, 3e-5), "Über": (1.0, 2.0, -0.0), ",": (7.0, 8.0, 9.0)}
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CELLWRIGHT_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
-
-
 def glove(rows=VECTORS, end="\n") -> bytes:
     lines = [" ".join([word, *map(repr, values)]) + end for word, values in rows.items()]
     return "".join(lines).encode()

@@ -101,7 +101,8 @@ def _from_safetensors(path: Path, forwards: bool | None) -> ModelFile:
 
     try:
         check_mapped(path)
-        tensors = load_file(path)
+        # Copies: what is mapped changes when somebody writes into the file.
+        tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
         listed = json.loads(read_regular(path.with_name(CHARACTERS)))
     except OSError as error:
         raise EmbeddingError(f"{error.filename or path}: {reason(error)}") from None

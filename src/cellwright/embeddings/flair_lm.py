@@ -102,7 +102,7 @@ class CharacterModel:
         texts = [_Text(words, self) for words in sentences]
         first = np.cumsum([0, *(len(text.places) for text in texts)])
         if out is None:
-            out = torch.empty(int(first[-1]), self.size)
+            out = torch.empty(int(first[-1]), self.size, dtype=torch.float32)
         order = sorted(range(len(texts)), key=lambda number: -len(texts[number].characters))
         total, done = sum(len(text.characters) for text in texts), 0
         with torch.no_grad():

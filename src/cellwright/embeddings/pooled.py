@@ -40,8 +40,8 @@ class WordMemory:
     def empty(self) -> None:
         """Forget all words, as at the start of an epoch."""
         self._rows: dict[str, int] = {}
-        self._table = torch.empty(0, self.size)
-        self._counts = torch.empty(0)
+        self._table = torch.empty(0, self.size, dtype=torch.float32)
+        self._counts = torch.empty(0, dtype=torch.float32)
 
     def __len__(self) -> int:
         """How many words there are."""
@@ -74,7 +74,7 @@ class WordMemory:
         states = states.detach().to(self._table)
         if self.pooling == "mean":
             self._table.index_add_(0, rows, states)
-            self._counts.index_add_(0, rows, torch.ones(len(words)))
+            self._counts.index_add_(0, rows, self._counts.new_ones(len(words)))
         else:
             index = rows.unsqueeze(1).expand_as(states)
             self._table.scatter_reduce_(0, index, states, f"a{self.pooling}")
@@ -99,5 +99,5 @@ class WordMemory:
             return
         more = max(needed, 2 * before) - before
         start = POOLINGS[self.pooling]
-        self._table = torch.cat([self._table, torch.full((more, self.size), start)])
-        self._counts = torch.cat([self._counts, torch.zeros(more)])
+        self._table = torch.cat([self._table, self._table.new_full((more, self.size), start)])
+        self._counts = torch.cat([self._counts, self._counts.new_zeros(more)])
