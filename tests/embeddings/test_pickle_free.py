@@ -124,7 +124,17 @@ def test_code_is_refused_and_not_run(save, tmp_path: Path, evil: str):
     assert not mark.exists()
 
 
+LAUGHS = b"\x80\x02]q\x00" + b"".join(b"]q%c(h%ch%ce" % (i + 1, i, i) for i in range(99)) + b"q\xff"
+"""A list of a list twice, of a list twice, and so on: it has 2 to the 99th lists."""
+
 PROGRAMS = {
+    "laughs as a class": LAUGHS + b")\x81.",
+    "laughs called": LAUGHS + b")R.",
+    "laughs as attributes": LAUGHS + b"cflair.data\nDictionary\n)\x81h\xffb.",
+    "laughs as a storage": LAUGHS + b"Q.",
+    "laughs as a shape": LAUGHS + b"ctorch._utils\n_rebuild_tensor_v2\n(NK\x00h\xffh\xfftR.",
+    "laughs as a size": LAUGHS + b"ctorch\nSize\n" + b"(" + b"h\xff" * 20 + b"tR.",
+    "laughs as a key": LAUGHS + b"}h\xffNs.",
     "global": b"\x80\x02cos\nsystem\nX\x04\x00\x00\x00true\x85R.",
     "stack global": b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x04true\x85R.",
     "inst": b"(X\x04\x00\x00\x00trueios\nsystem\n.",

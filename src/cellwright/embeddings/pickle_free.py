@@ -28,13 +28,8 @@ from cellwright.base.errors import reason
 from cellwright.base.regular_files import open_regular
 from cellwright.base.zip_files import STARTS
 from cellwright.embeddings.errors import EmbeddingError
-from cellwright.embeddings.pickle_program import (
-    Dtype,
-    PickleError,
-    Plain,
-    Stored,
-    run,
-)
+from cellwright.embeddings.pickle_program import run
+from cellwright.embeddings.pickle_values import Dtype, PickleError, Plain, Stored
 
 __all__ = ["Plain", "read_pickled"]
 
@@ -199,7 +194,7 @@ def _tensors(fetch: Callable[[Stored], Tensor], check: bool = True) -> Callable[
 
     def tensor(stored: Any, offset: Any, shape: Any, steps: Any) -> Tensor:
         sizes = (offset, *shape, *steps)
-        if not isinstance(stored, Stored) or len(shape) != len(steps) or len(shape) > 16:
+        if not isinstance(stored, Stored) or len(shape) != len(steps):
             raise PickleError("has a tensor whose shape cannot be read: it is damaged")
         if any(type(number) is not int or number < 0 for number in sizes):
             raise PickleError("has a tensor whose shape cannot be read: it is damaged")
