@@ -43,3 +43,8 @@ def downloads_folder() -> Path:
 def tokens_folder() -> Path:
     """Token files, one folder for each corpus."""
     return cache_folder() / "tokens"
+
+
+def embeddings_folder() -> Path:
+    """What embeddings have computed of words and sentences, one folder for each kind."""
+    return cache_folder() / "embeddings"
