@@ -37,5 +37,33 @@ def test_language(check: Callable[[TaskCase], None], model: str, text: Path) -> 
     check(TaskCase("language", {"data": str(text), "bptt": 7}, MODELS[model], batch=3))
 
 
+NAMES = ("Ann", "Bob", "Eve", "Rome", "Oslo", "Lima")
+
+
+@pytest.fixture(scope="module")
+def sentences(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sentences in which a name is a person before "lives", and a place behind "in"."""
+    folder = tmp_path_factory.mktemp("sentences")
+    for part, count in (("train", 30), ("valid", 9), ("test", 9)):
+        rows = []
+        for number in range(count):
+            who, where = NAMES[number % 6], NAMES[(number // 2 + 3) % 6]
+            rows += [f"{who} B-PER", "lives O", "in O", f"{where} B-LOC", f"{where} I-LOC"]
+            rows += [". O"] * (number % 3) + [""]
+        (folder / f"{part}.txt").write_text("\n".join(rows))
+    return folder
+
+
+@pytest.mark.parametrize("crf", [True, False], ids=["crf", "softmax"])
+@pytest.mark.parametrize("check", TASK_CHECKS, ids=lambda check: check.__name__)
+def test_tagging(check: Callable[[TaskCase], None], crf: bool, sentences: Path) -> None:
+    words: list[Any] = [{"kind": "table", "width": 5}]
+    if crf:
+        words += [{"kind": "characters", "size": 4, "width": 3, "dropout": 0.0}]
+    model = {"hidden": 6, "layers": 2 if crf else 1, "dropout_input": 0.1, "crf": crf,
+             "constrained": crf}  # fmt: skip
+    check(TaskCase("tagging", {"data": str(sentences), "embeddings": words}, model, batch=4))
+
+
 def test_every_task_is_tested() -> None:
-    assert set(BUILT_IN) == {"language"}
+    assert set(BUILT_IN) == {"language", "tagging"}

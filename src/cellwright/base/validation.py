@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
+
+from cellwright.base.errors import shown
 
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 """How many, or how many bytes."""
@@ -27,3 +29,10 @@ def first_problem(error: ValidationError) -> str:
     where = ".".join(map(str, first["loc"]))
     what = first["msg"][:1].lower() + first["msg"][1:]
     return f"{where}: {what}" if where else what
+
+
+def as_tuple(value: Any) -> Any:
+    """What a file says as a list; a validator for settings that are tuples."""
+    if not isinstance(value, list | tuple):
+        raise ValueError(f"should be a list such as ['tanh', 'relu'], not {shown(value)}")
+    return tuple(value)

@@ -33,6 +33,7 @@ from cellwright.base.errors import shown
 from cellwright.base.paths import from_anywhere
 from cellwright.base.validation import first_problem
 from cellwright.data import KNOWN
+from cellwright.data.registry import TAGGED
 from cellwright.runs.errors import RecipeError, RunError
 from cellwright.runs.recipe_errors import explain
 from cellwright.runs.recipe_files import (
@@ -292,7 +293,7 @@ def _load(
     task = table.get("task")
     if path is not None and isinstance(task, dict) and isinstance(data := task.get("data"), str):
         folder = path.parent / data
-        if data and data not in KNOWN and _is_folder(folder):
+        if data and data not in (*KNOWN, *TAGGED) and _is_folder(folder):
             table["task"] = {**task, "data": str(folder)}
     said = {key: value for key, value in table.items() if key != "extends"}
     draft.take(said if path is None else with_places(said, path.parent), where)

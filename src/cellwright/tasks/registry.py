@@ -82,7 +82,10 @@ class TaskKind:
     kept: Kept | None = None
 
 
-BUILT_IN = {"language": "cellwright.tasks.language.kind:language_kind"}
+BUILT_IN = {
+    "language": "cellwright.tasks.language.kind:language_kind",
+    "tagging": "cellwright.tasks.tagging.kind:tagging_kind",
+}
 """The tasks that come with cellwright."""
 
 

@@ -272,3 +272,14 @@ def opened(source: Source, options: Options, entry: Entry) -> Tagged:
         options=options,
         prepared=entry.why,
     )
+
+
+def without_sentences(
+    name: str, vocabulary: Vocabulary, characters: Vocabulary, tags: TagSet
+) -> Tagged:
+    """Data of which only words, characters and tags are known: all parts are empty."""
+    none = Sentences(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(1, np.int64))
+    return Tagged(
+        name, "a run's own files", none, none, none, vocabulary, characters, tags, parts={},
+        found={}, cut=False, options=Options(),
+    )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
-from cellwright.base.errors import shown
+from cellwright.base.validation import as_tuple
 from cellwright.cell.listings import DartsListing
 from cellwright.cell.listings.darts import OPERATIONS
 from cellwright.cell.listings.supernets import (
@@ -19,13 +19,6 @@ from cellwright.cell.listings.supernets import (
 )
 from cellwright.models.settings import Rate
 from cellwright.training.settings import TrainingSettings
-
-
-def as_tuple(value: Any) -> Any:
-    """What a file says as a list."""
-    if not isinstance(value, list | tuple):  # a file has lists alone
-        raise ValueError(f"should be a list such as ['tanh', 'relu'], not {shown(value)}")
-    return tuple(value)
 
 
 def as_norm(value: Any) -> Any:

@@ -12,9 +12,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
+from cellwright.base.validation import as_tuple
 from cellwright.cell.listings.enas import OPERATIONS
 from cellwright.models.settings import Rate
-from cellwright.search.gradient.settings import Norm, as_tuple
+from cellwright.search.gradient.settings import Norm
 from cellwright.spaces.darts import Darts
 from cellwright.spaces.enas import Enas
 from cellwright.training.settings import TrainingSettings

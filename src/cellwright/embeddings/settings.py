@@ -1,0 +1,80 @@
+"""What words become, as a recipe says it: a list, each a word or a table with its settings."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from cellwright.base.bounds import Count
+from cellwright.base.validation import as_tuple
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class VectorsSettings(_Part):
+    """Pretrained vectors of words, which do not change."""
+
+    kind: Literal["vectors"] = "vectors"
+    name: str = Field(min_length=1, description="such as glove-100d, or a file")
+
+
+class TableSettings(_Part):
+    """A vector for each word of the training part, learned with the model."""
+
+    kind: Literal["table"] = "table"
+    width: Count = Field(50, description="numbers of a word")
+    least: Count = Field(2, description="words that training has less often share one vector")
+
+
+class FlairSettings(_Part):
+    """States of character language models of Flair's, which do not change."""
+
+    kind: Literal["flair"] = "flair"
+    models: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        ("news-forward-fast", "news-backward-fast"),
+        min_length=1,
+        description="by Flair's names, or files",
+    )
+
+
+class CharactersSettings(_Part):
+    """A vector for each word by its characters, learned with the model.
+
+    The defaults are Ma and Hovy's CNN; Lample's cell has characters of 25 and 25 a direction.
+    """
+
+    kind: Literal["characters"] = "characters"
+    by: str = Field("cnn", min_length=1, description="cnn, or a cell of the zoo, such as lstm")
+    size: Count = Field(30, description="numbers of a character")
+    width: Count = Field(30, description="filters, or the state of the cell in each direction")
+    dropout: Annotated[float, Field(ge=0, lt=1)] = Field(
+        0.5, description="on the characters' vectors"
+    )
+
+
+_SHORT: dict[str, dict[str, Any]] = {
+    "table": {"kind": "table"},
+    "characters": {"kind": "characters"},
+    "flair-news-fast": {"kind": "flair"},
+    "flair-news": {"kind": "flair", "models": ("news-forward", "news-backward")},
+}
+"""What single words stand for; all others are names of vectors."""
+
+
+def _whole(value: Any) -> Any:
+    return (
+        _SHORT.get(value, {"kind": "vectors", "name": value}) if isinstance(value, str) else value
+    )
+
+
+EmbeddingSettings = Annotated[
+    Annotated[
+        VectorsSettings | TableSettings | CharactersSettings | FlairSettings,
+        Field(discriminator="kind"),
+    ],
+    BeforeValidator(_whole),
+]
+"""One of the parts that stand side by side."""

@@ -1,0 +1,199 @@
+"""A tagger around any cell: one tag for each word of a sentence (Huang 2015, Lample 2016, Flair).
+
+What words become comes from outside, as modules that read a batch: pretrained vectors, characters,
+features that were computed once. Behind them stand dropouts, a linear layer that may turn frozen
+vectors as the task wants them ("relearn" in Flair), the cell in both directions, and a CRF or a
+softmax.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+import torch.nn.functional as F
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+
+from cellwright.base.bounds import Count
+from cellwright.cell import Cell
+from cellwright.embeddings.characters import CharacterBatch
+from cellwright.engine import Recurrent, WeightBank
+from cellwright.engine.crf import Allowed, crf_loss, viterbi
+from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
+from cellwright.models.dropout import locked_dropout
+from cellwright.models.settings import Rate
+
+
+class TaggerSettings(BaseModel):
+    """The defaults are those of Flair's tagger (Akbik et al. 2018)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["tagger"] = Field("tagger", description="a tag for each word")
+    hidden: Count = Field(256, description="width of the hidden state, in each direction")
+    layers: Count = Field(1, description="number of recurrent layers")
+    relearn: bool = Field(
+        True, description="a linear layer between the words' vectors and the cell"
+    )
+    crf: bool = Field(True, description="a CRF over the tags of a sentence; else each by itself")
+    constrained: bool = Field(False, description="the CRF knows which tags may follow each other")
+    dropout_words: Rate = Field(0.05, description="chance that a word's vector is 0; not scaled up")
+    words_dropped: Literal["word", "step"] = Field(
+        "word", description="each for itself, or the same places in all sentences of a batch"
+    )
+    dropout_input: Rate = Field(0.5, description="on the vectors, one mask for a sentence")
+    dropout_output: Rate = Field(0.5, description="on the cell's output, one mask for a sentence")
+    dropout_layers: Rate = Field(0.5, description="between recurrent layers")
+    dropout_x: Rate = Field(0.0, description="on x where the cell's products read it")
+    dropout_hidden: Rate = Field(0.0, description="on states where the cell's products read them")
+    loss: Literal["word", "sentence", "sum"] = Field(
+        "word", description="what is minimised: the mean over words, or sentences, or their sum"
+    )
+
+
+@dataclass(frozen=True)
+class TaggedBatch:
+    """Sentences side by side; (steps, batch) where each word has something.
+
+    Args:
+        words: the numbers of the words.
+        lengths: (batch,), of the sentences.
+        tags: the numbers of the right tags; 0 behind a sentence's end.
+        features: what is known of each word, by name, (steps, batch, width).
+        characters: of all distinct words, and which of these each word is: (steps · batch,).
+    """
+
+    words: Tensor
+    lengths: Tensor
+    tags: Tensor
+    features: dict[str, Tensor]
+    characters: CharacterBatch | None = None
+
+    @property
+    def size(self) -> int:
+        """Its sentences."""
+        return len(self.lengths)
+
+    def rate(self, full: float) -> float:
+        """The same for every batch."""
+        return full
+
+
+class Embedder(nn.Module):
+    """Turns the words of a batch into vectors: (steps, batch, `width`)."""
+
+    width: int
+
+    def forward(self, batch: TaggedBatch) -> Tensor:
+        """The vectors of all words; what stands behind a sentence's end does not matter."""
+        raise NotImplementedError
+
+
+class Tagger(CellModel[TaggedBatch]):
+    """The model.
+
+    Args:
+        settings: sizes and dropouts.
+        cell: the same in both directions, which have weights of their own.
+        embedders: what words become, side by side.
+        tags: how many there are.
+        allowed: which tags may follow each other, for the CRF; all of them unless given.
+        backend: of the engine.
+        bank: where cells that name their weights find those that they share with others.
+    """
+
+    def __init__(
+        self,
+        settings: TaggerSettings,
+        cell: Cell,
+        embedders: Sequence[Embedder],
+        tags: int,
+        *,
+        allowed: Allowed | None = None,
+        backend: str = "auto",
+        bank: WeightBank | None = None,
+    ) -> None:
+        super().__init__()
+        self.settings, self._backend, self._allowed = settings, backend, allowed
+        self.embedders = nn.ModuleList(embedders)
+        width = sum(each.width for each in embedders)
+        self.relearn = nn.Linear(width, width) if settings.relearn else None
+        self.recurrent = Recurrent(
+            cell,
+            width,
+            settings.hidden,
+            settings.layers,
+            bidirectional=True,
+            dropout=settings.dropout_layers if settings.layers > 1 else 0.0,
+            input_dropout=settings.dropout_x,
+            hidden_dropout=settings.dropout_hidden,
+            backend=backend,
+            bank=bank,
+        )
+        self.decision = nn.Linear(2 * settings.hidden, tags)
+        if settings.crf:
+            self.transitions = nn.Parameter(torch.randn(tags, tags))
+            self.start = nn.Parameter(torch.randn(tags))
+            self.end = nn.Parameter(torch.randn(tags))
+
+    def around(self, cell: Cell, bank: WeightBank) -> Tagger:
+        """The same embeddings, dropouts and CRF around another cell; nothing is copied."""
+        other = copy.copy(self)
+        other._modules = {**self._modules, "recurrent": self.recurrent.around(cell, bank)}
+        return other
+
+    def scores(self, batch: TaggedBatch, theta: Theta | None = None) -> Tensor:
+        """How much the model is for each tag of each word, (batch, steps, tags)."""
+        settings = self.settings
+        x = torch.cat([embed(batch) for embed in self.embedders], -1)
+        x = self._without_some_words(x)
+        x = locked_dropout(x, settings.dropout_input, self.training)
+        if self.relearn is not None:
+            x = self.relearn(x)
+        said, _ = self.recurrent(x, lengths=batch.lengths, theta=theta)
+        said = locked_dropout(said, settings.dropout_output, self.training)
+        decided: Tensor = self.decision(said)
+        return decided.transpose(0, 1)
+
+    def loss(self, batch: TaggedBatch, carried: Carried, *, theta: Theta | None = None) -> Loss:
+        """How unlikely the right tags are."""
+        scores, tags = self.scores(batch, theta), batch.tags.transpose(0, 1)
+        if self.settings.crf:
+            each = crf_loss(
+                scores, tags, batch.lengths, self.transitions, self.start, self.end,
+                allowed=self._allowed, backend=self._backend,
+            )  # fmt: skip
+        else:
+            words = F.cross_entropy(scores.transpose(1, 2), tags, reduction="none")
+            each = (words * self._inside(batch)).sum(1)
+        divisors = {"word": int(batch.lengths.sum()), "sentence": batch.size, "sum": 1}
+        mean = each.sum() / divisors[self.settings.loss]
+        return Loss(mean, mean.new_zeros(()), ())
+
+    @torch.no_grad()
+    def tag(self, batch: TaggedBatch, theta: Theta | None = None) -> list[list[int]]:
+        """The best tags of each sentence."""
+        scores = self.scores(batch, theta)
+        if self.settings.crf:
+            tags, _ = viterbi(
+                scores, batch.lengths, self.transitions, self.start, self.end,
+                allowed=self._allowed, backend=self._backend,
+            )  # fmt: skip
+        else:
+            tags = scores.argmax(-1)
+        return [row[:n] for row, n in zip(tags.tolist(), batch.lengths.tolist(), strict=True)]
+
+    def _without_some_words(self, x: Tensor) -> Tensor:
+        rate = self.settings.dropout_words
+        if not self.training or rate == 0:
+            return x
+        columns = x.shape[1] if self.settings.words_dropped == "word" else 1
+        return x * (torch.rand(x.shape[0], columns, 1, device=x.device) >= rate).to(x.dtype)
+
+    def _inside(self, batch: TaggedBatch) -> Tensor:
+        steps = torch.arange(batch.words.shape[0], device=batch.words.device)
+        return steps < batch.lengths.unsqueeze(1)

@@ -1,0 +1,84 @@
+"""What of words' vectors is learned with the model, and what is only handed on."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from cellwright.cell.zoo import zoo
+from cellwright.data.vocabulary import Vocabulary
+from cellwright.embeddings.characters import CharacterCell, CharacterCNN
+from cellwright.embeddings.settings import CharactersSettings
+from cellwright.models.tagger import Embedder, TaggedBatch
+from cellwright.tasks.tagging.spellings import FIRST_NUMBER
+
+
+class HandedOn(Embedder):
+    """Features that do not change."""
+
+    def __init__(self, name: str, width: int) -> None:
+        super().__init__()
+        self.name, self.width = name, width
+
+    def forward(self, batch: TaggedBatch) -> Tensor:
+        """As they are."""
+        return batch.features[self.name]
+
+
+class WordTable(Embedder):
+    """A learned vector for each word that training has often enough; one for all others.
+
+    Args:
+        words: the vocabulary, with counts of the training part.
+        width: numbers of a word.
+        least: how often a word has to be there.
+    """
+
+    def __init__(self, words: Vocabulary, width: int, least: int) -> None:
+        super().__init__()
+        often = words.counts >= least
+        rows = np.where(often, np.cumsum(often), 0)
+        self.width = width
+        self.rows: Tensor
+        self.register_buffer("rows", torch.from_numpy(rows.astype(np.int64)), persistent=False)
+        self.table = nn.Embedding(int(often.sum()) + 1, width)
+
+    def forward(self, batch: TaggedBatch) -> Tensor:
+        """Each word's own vector."""
+        known: Tensor = self.table(self.rows[batch.words])
+        return known
+
+
+class Spelled(Embedder):
+    """Vectors of words by their characters.
+
+    Args:
+        module: `CharacterCNN` or `CharacterCell`.
+    """
+
+    def __init__(self, module: CharacterCNN | CharacterCell) -> None:
+        super().__init__()
+        self.module, self.width = module, module.size
+
+    def forward(self, batch: TaggedBatch) -> Tensor:
+        """Each distinct word is computed once."""
+        assert batch.characters is not None
+        found: Tensor = self.module(*batch.characters)
+        return found.view(*batch.words.shape, self.width)
+
+
+def spelled(settings: CharactersSettings, characters: Vocabulary, backend: str = "auto") -> Spelled:
+    """The module that settings describe.
+
+    Raises:
+        CellError: the zoo has no such cell.
+    """
+    count = len(characters) + FIRST_NUMBER
+    if settings.by == "cnn":
+        return Spelled(CharacterCNN(count, settings.size, settings.width, dropout=settings.dropout))
+    return Spelled(
+        CharacterCell(
+            zoo[settings.by], count, settings.size, settings.width, settings.dropout, backend
+        )
+    )

@@ -1,0 +1,75 @@
+"""The kind of task that tagging is. Needs no torch until a task is opened."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cellwright.base.progress import Progress
+from cellwright.data.registry import TAGGED
+from cellwright.models.tagger import TaggerSettings
+from cellwright.tasks.registry import Kept, TaskKind
+from cellwright.tasks.tagging.metric import F1
+from cellwright.tasks.tagging.settings import TaggingSettings
+
+WORDS, CHARACTERS, TAGS = "words.txt", "characters.txt", "tags.json"
+"""What a run keeps of its data: words and characters with their counts, and what tags there are."""
+
+if TYPE_CHECKING:
+    from cellwright.tasks.tagging.task import TaggingTask
+
+
+def tagging_kind() -> TaskKind:
+    """For the registry."""
+    return TaskKind(
+        name="tagging",
+        settings=TaggingSettings,
+        model_settings=TaggerSettings,
+        metric=F1,
+        open=_open,
+        names=TAGGED,
+        kept=Kept(_kept, _restored),
+    )
+
+
+def _open(settings: TaggingSettings, progress: Progress | None) -> TaggingTask:
+    from cellwright.data.tagged import load
+    from cellwright.tasks.tagging.task import TaggingTask
+
+    read = settings.model_dump(exclude={"kind", "data", "embeddings"})
+    data = load(settings.data, progress=progress, **read)
+    return TaggingTask(data, settings, progress)
+
+
+def _kept(task: TaggingTask) -> dict[str, bytes]:
+    from cellwright.data.vocabulary import to_text
+
+    data = task.data
+    tags = {"scheme": data.tags.scheme, "types": list(data.tags.types)}
+    return {
+        WORDS: to_text(data.vocabulary.tokens, data.vocabulary.counts.tolist()),
+        CHARACTERS: to_text(data.characters.tokens, data.characters.counts.tolist()),
+        TAGS: json.dumps(tags, ensure_ascii=False).encode() + b"\n",
+    }
+
+
+def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingTask:
+    from cellwright.data.tagged.schemes import SCHEMES, TagSet
+    from cellwright.data.tagged.tagged import without_sentences
+    from cellwright.data.vocabulary import from_rows
+    from cellwright.tasks.tagging.task import TaggingTask
+
+    tags = json.loads(files[TAGS])
+    if not (
+        isinstance(tags, dict)
+        and tags.get("scheme") in SCHEMES
+        and isinstance(types := tags.get("types"), list)
+        and all(isinstance(each, str) for each in types)
+    ):
+        raise ValueError(f"{TAGS} has no scheme and types of tags")
+    words, characters = from_rows(files[WORDS]), from_rows(files[CHARACTERS])
+    name = Path(settings.data).name
+    data = without_sentences(name, words, characters, TagSet(tags["scheme"], tuple(types)))
+    return TaggingTask(data, settings)

@@ -1,0 +1,179 @@
+"""The tagging task: sentences whose words have tags, measured by the F1 of spans."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+
+from cellwright.base.errors import UserError, shown
+from cellwright.base.progress import Progress
+from cellwright.base.seeds import seed_for
+from cellwright.cell import Cell
+from cellwright.data.errors import DataError
+from cellwright.data.tagged import Sentences, Tagged
+from cellwright.embeddings.settings import CharactersSettings, TableSettings
+from cellwright.engine import WeightBank
+from cellwright.models.cell_model import CellModel, Theta
+from cellwright.models.tagger import Embedder, TaggedBatch, Tagger, TaggerSettings
+from cellwright.tasks.metric import Metric
+from cellwright.tasks.tagging.batches import Batches
+from cellwright.tasks.tagging.embedders import HandedOn, WordTable, spelled
+from cellwright.tasks.tagging.features import Known, sources
+from cellwright.tasks.tagging.legal import legal
+from cellwright.tasks.tagging.metric import ACCURACY, F1, NOTHING, count
+from cellwright.tasks.tagging.settings import TaggingSettings
+from cellwright.tasks.tagging.spellings import Spellings
+from cellwright.tasks.task import PARTS, Part, Score
+
+
+class TaggingTask:
+    """Give each word of a sentence its tag.
+
+    Args:
+        data: sentences with tags.
+        settings: what words become.
+        progress: told while features are computed for the first time.
+    """
+
+    def __init__(
+        self, data: Tagged, settings: TaggingSettings, progress: Progress | None = None
+    ) -> None:
+        self.data, self.settings, self._progress = data, settings, progress
+        self._sources = list(sources(settings.embeddings, data.vocabulary, progress))
+        self._features: dict[str, list[Known]] = {}
+
+    @cached_property
+    def _spellings(self) -> Spellings | None:
+        wanted = any(isinstance(one, CharactersSettings) for one in self.settings.embeddings)
+        return Spellings(self.data.vocabulary, self.data.characters) if wanted else None
+
+    @property
+    def metric(self) -> Metric:
+        """F1 of spans; accuracy where each word has a label of its own."""
+        return ACCURACY if self.data.tags.scheme == "plain" else F1
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of words and tags."""
+        return self.data.fingerprint
+
+    def describe(self) -> str:
+        """The counts of the data."""
+        return self.data.describe()
+
+    def model(
+        self,
+        cell: Cell,
+        settings: TaggerSettings,
+        *,
+        bank: WeightBank | None = None,
+        backend: str = "auto",
+    ) -> Tagger:
+        """A tagger around a cell."""
+        widths = {each.name: each.width for each in self._sources}
+        embedders: list[Embedder] = []
+        for number, one in enumerate(self.settings.embeddings):
+            if isinstance(one, TableSettings):
+                embedders.append(WordTable(self.data.vocabulary, one.width, one.least))
+            elif isinstance(one, CharactersSettings):
+                embedders.append(spelled(one, self.data.characters, backend))
+            else:
+                name = f"{number}-{one.kind}"
+                embedders.append(HandedOn(name, widths[name]))
+        allowed = legal(self.data.tags) if settings.constrained else None
+        tags = len(self.data.tags)
+        return Tagger(settings, cell, embedders, tags, allowed=allowed, backend=backend, bank=bank)
+
+    def batches(self, part: Part, size: int, seed: int, epoch: int) -> Batches:
+        """The sentences in an order that is drawn anew for each epoch."""
+        sentences = self._sentences(part)
+        order = np.random.default_rng(seed_for(seed, "sentences", epoch)).permutation(
+            len(sentences)
+        )
+        return Batches(sentences, self._known(part), order, size, self._spellings)
+
+    def ordered(self, part: Part, size: int) -> Batches:
+        """The sentences one after the other."""
+        sentences = self._sentences(part)
+        order = np.arange(len(sentences))
+        return Batches(sentences, self._known(part), order, size, self._spellings)
+
+    @torch.no_grad()
+    def measure(
+        self,
+        model: CellModel[TaggedBatch],
+        batches: Sequence[TaggedBatch],
+        *,
+        theta: Theta | None = None,
+    ) -> Score:
+        """1 − F1, with precision, recall and more as figures."""
+        assert isinstance(model, Tagger)
+        model.eval()
+        seen, counts = self.data.vocabulary.counts > 0, NOTHING
+        for batch in batches:
+            guessed = model.tag(batch, theta)
+            lengths = batch.lengths.tolist()
+            true, words = (
+                np.concatenate([rows[:n, k] for k, n in enumerate(lengths)])
+                for rows in (batch.tags.numpy(), batch.words.numpy())
+            )
+            offsets = np.cumsum([0, *lengths])
+            said = np.concatenate([np.asarray(tags, np.int64) for tags in guessed])
+            counts += count(self.data.tags, true, said, offsets, ~seen[words])
+        return Score(counts.loss, counts.figures())
+
+    def limited(self, most: Mapping[str, int]) -> TaggingTask:
+        """The data with no more sentences in its parts than are wanted."""
+        changes: dict[str, Sentences] = {}
+        for part, sentences in most.items():
+            if part not in PARTS:
+                raise DataError(f"there are the parts {', '.join(PARTS)}, not {shown(part)}")
+            if isinstance(sentences, bool) or not isinstance(sentences, int) or sentences < 1:
+                raise DataError(
+                    f"the sentences of {part} must be a whole number, not {shown(sentences)}"
+                )
+            changes[part] = _some(getattr(self.data, part), 0, sentences)
+        return self._with(changes)
+
+    def halves(self) -> tuple[TaggingTask, TaggingTask]:
+        """The first and the second half of the training sentences."""
+        train = self.data.train
+        middle = len(train) // 2
+        first, second = _some(train, 0, middle), _some(train, middle, len(train))
+        return self._with({"train": first}), self._with({"train": second})
+
+    # -- parts of it -----------------------------------------------------------------------
+
+    def _with(self, changes: Mapping[str, Any]) -> TaggingTask:
+        for part in changes:
+            self._known(part)  # of the whole part, so that places in it are the same for all
+        other = copy.copy(self)
+        other.data = dataclasses.replace(self.data, **changes)
+        other.__dict__.pop("fingerprint", None)
+        return other
+
+    def _sentences(self, part: str) -> Sentences:
+        sentences: Sentences = getattr(self.data, part)
+        if not len(sentences):
+            raise UserError(f"{part} has no sentences")
+        return sentences
+
+    def _known(self, part: str) -> list[Known]:
+        if part not in self._features:
+            whole = self._sentences(part)
+            self._features[part] = [
+                Known(each.name, each.width, each.of(whole, self._progress))
+                for each in self._sources
+            ]
+        return self._features[part]
+
+
+def _some(sentences: Sentences, first: int, end: int) -> Sentences:
+    """Sentences of a part; words and tags stay where they are."""
+    return dataclasses.replace(sentences, offsets=sentences.offsets[first : end + 1])
