@@ -1,6 +1,7 @@
 """On a text that one choice is far better for, each method finds it, with the settings that ship.
 
-Two seeds here; `benchmarks/planted_search.py` counts ten.
+One or two seeds here; `benchmarks/planted_search.py` counts ten. ENAS is not among them: its
+controller takes long, misses it with some seeds, and is tested by itself.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from planted_search import METHODS, SMALL, searched
 from cellwright.search.one_shot.recipes import load_search_recipe
 
 SPECIAL = ("darts", "i-darts")
-SEEDS = {"ess": 2, "ess-laptop": 2, "enas": 1, "random-sharing-laptop": 2, "darts": 2, "i-darts": 2}
-"""How many seeds are searched; the controller takes long, and misses it with some seeds."""
+SEEDS = {"ess": 1, "ess-laptop": 2, "random-sharing-laptop": 1, "darts": 1, "i-darts": 1}
+"""How many seeds are searched."""
 
 AS_SHIPPED = {
     "search": ("kind", "scope", "m", "operations", "edges", "norm", "softmax", "top_edges",
                "drop_unlinks", "alpha", "fixed", "architecture_start", "controller_range", "cells",
                "temperature", "tanh_constant", "entropy_weight", "reward_scale"),
-    "model": ("init_range", "init_range_embedding"),
+    "model": ("init_range", "init_range_embedding", "bias_start"),
 }  # fmt: skip
 """What no planted task may have other than its recipe."""
 
