@@ -348,7 +348,7 @@ def write_report(
     page.section("Do it yourself")
     cell_file = searched.path / "found.json"
     page.code(
-        f"cellwright search {sizes.search_recipe} {given(sizes.search)}\n"
+        f"cellwright search {sizes.search_recipe} {given(sizes.search)}--seed {sizes.seed}\n"
         f"cellwright compare {cell_file} lstm --random {random_request(searched, sizes.random)} "
         f"--random-seed {sizes.seed} --recipe {sizes.recipe} {given(sizes.training)}"
         f"--seeds {sizes.seeds}\n"

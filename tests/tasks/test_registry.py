@@ -104,10 +104,11 @@ def test_a_task_of_a_file(tmp_path):
         file_hash(f"{tmp_path}/nowhere.py:kind")
 
 
-def test_a_kind_is_known_without_torch():
+@pytest.mark.parametrize("kind", BUILT_IN)
+def test_a_kind_is_known_without_torch(kind):
     code = (
         "import sys\nfrom cellwright.tasks.registry import task_kind\n"
-        "task_kind('language')\nprint('torch' in sys.modules)"
+        f"task_kind({kind!r})\nprint('torch' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"

@@ -12,7 +12,7 @@ import torch
 import cellwright as cw
 from cellwright.base.errors import UserError
 from cellwright.data.tagged import TagSet
-from cellwright.models.tagger import TaggerSettings
+from cellwright.models.settings import TaggerSettings
 from cellwright.tasks.registry import open_task
 from cellwright.tasks.tagging import features
 from cellwright.tasks.tagging.legal import legal

@@ -107,7 +107,8 @@ class Lines(Watcher):
                 self._screen.change(f"{line}: {event.kind}")
                 return
             ended += 1
-            came = f"{metric.name} {metric.shown(event.loss)} after {event.epochs} epochs"
+            epochs = f"{event.epochs} epoch{'' if event.epochs == 1 else 's'}"
+            came = f"{metric.name} {metric.shown(event.loss)} after {epochs}"
             self._screen.keep(f"{line}: {came}   ({ended} of {total})")
 
         yield watch

@@ -1,4 +1,4 @@
-"""The settings of the language models, with the papers' values as defaults."""
+"""The settings of the models, with the papers' values as defaults."""
 
 from __future__ import annotations
 
@@ -123,3 +123,30 @@ class AwdSettings(BaseModel):
 
 ModelSettings = Annotated[OneLayerSettings | AwdSettings, Field(discriminator="kind")]
 """The settings of any language model; `kind` says which."""
+
+
+class TaggerSettings(BaseModel):
+    """The defaults are those of Flair's tagger (Akbik et al. 2018)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["tagger"] = Field("tagger", description="a tag for each word")
+    hidden: Count = Field(256, description="width of the hidden state, in each direction")
+    layers: Count = Field(1, description="number of recurrent layers")
+    relearn: bool = Field(
+        True, description="a linear layer between the words' vectors and the cell"
+    )
+    crf: bool = Field(True, description="a CRF over the tags of a sentence; else each by itself")
+    constrained: bool = Field(False, description="the CRF knows which tags may follow each other")
+    dropout_words: Rate = Field(0.05, description="chance that a word's vector is 0; not scaled up")
+    words_dropped: Literal["word", "step"] = Field(
+        "word", description="each for itself, or the same places in all sentences of a batch"
+    )
+    dropout_input: Rate = Field(0.5, description="on the vectors, one mask for a sentence")
+    dropout_output: Rate = Field(0.5, description="on the cell's output, one mask for a sentence")
+    dropout_layers: Rate = Field(0.5, description="between recurrent layers")
+    dropout_x: Rate = Field(0.0, description="on x where the cell's products read it")
+    dropout_hidden: Rate = Field(0.0, description="on states where the cell's products read them")
+    loss: Literal["word", "sentence", "sum"] = Field(
+        "word", description="what is minimised: the mean over words, or sentences, or their sum"
+    )

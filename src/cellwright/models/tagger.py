@@ -9,50 +9,21 @@ softmax.
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 import torch.nn.functional as F
-from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
 
-from cellwright.base.bounds import Count
 from cellwright.cell import Cell
 from cellwright.embeddings.characters import CharacterBatch
 from cellwright.engine import Recurrent, WeightBank
 from cellwright.engine.crf import Allowed, crf_loss, viterbi
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.dropout import locked_dropout
-from cellwright.models.settings import Rate
-
-
-class TaggerSettings(BaseModel):
-    """The defaults are those of Flair's tagger (Akbik et al. 2018)."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    kind: Literal["tagger"] = Field("tagger", description="a tag for each word")
-    hidden: Count = Field(256, description="width of the hidden state, in each direction")
-    layers: Count = Field(1, description="number of recurrent layers")
-    relearn: bool = Field(
-        True, description="a linear layer between the words' vectors and the cell"
-    )
-    crf: bool = Field(True, description="a CRF over the tags of a sentence; else each by itself")
-    constrained: bool = Field(False, description="the CRF knows which tags may follow each other")
-    dropout_words: Rate = Field(0.05, description="chance that a word's vector is 0; not scaled up")
-    words_dropped: Literal["word", "step"] = Field(
-        "word", description="each for itself, or the same places in all sentences of a batch"
-    )
-    dropout_input: Rate = Field(0.5, description="on the vectors, one mask for a sentence")
-    dropout_output: Rate = Field(0.5, description="on the cell's output, one mask for a sentence")
-    dropout_layers: Rate = Field(0.5, description="between recurrent layers")
-    dropout_x: Rate = Field(0.0, description="on x where the cell's products read it")
-    dropout_hidden: Rate = Field(0.0, description="on states where the cell's products read them")
-    loss: Literal["word", "sentence", "sum"] = Field(
-        "word", description="what is minimised: the mean over words, or sentences, or their sum"
-    )
+from cellwright.models.settings import TaggerSettings
 
 
 @dataclass(frozen=True)
@@ -83,14 +54,14 @@ class TaggedBatch:
         return full
 
 
-class Embedder(nn.Module):
+class Embedder(nn.Module, ABC):
     """Turns the words of a batch into vectors: (steps, batch, `width`)."""
 
     width: int
 
+    @abstractmethod
     def forward(self, batch: TaggedBatch) -> Tensor:
         """The vectors of all words; what stands behind a sentence's end does not matter."""
-        raise NotImplementedError
 
 
 class Tagger(CellModel[TaggedBatch]):

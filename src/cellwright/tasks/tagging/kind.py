@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from cellwright.base.progress import Progress
 from cellwright.data.registry import TAGGED
-from cellwright.models.tagger import TaggerSettings
+from cellwright.models.settings import TaggerSettings
 from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.tagging.metric import F1
 from cellwright.tasks.tagging.settings import TaggingSettings

@@ -20,7 +20,8 @@ from cellwright.data.tagged import Sentences, Tagged
 from cellwright.embeddings.settings import CharactersSettings, TableSettings
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import CellModel, Theta
-from cellwright.models.tagger import Embedder, TaggedBatch, Tagger, TaggerSettings
+from cellwright.models.settings import TaggerSettings
+from cellwright.models.tagger import Embedder, TaggedBatch, Tagger
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.tagging.batches import Batches
 from cellwright.tasks.tagging.embedders import HandedOn, WordTable, spelled
