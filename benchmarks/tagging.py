@@ -82,7 +82,8 @@ class Ours:
 
     def _step(self, number: int) -> None:
         batch = self._batches[number]
-        self.model.train()
+        if not self.model.training:
+            self.model.train()
         with seeded(SEED, "dropout", 0, number):
             loss = self.model.loss(batch, ())
         gradients = gradients_of(loss.mean + loss.penalty, self._weights)

@@ -12,6 +12,7 @@ import torch
 import cellwright as cw
 from cellwright.base.errors import UserError
 from cellwright.data.tagged import TagSet
+from cellwright.engine.ragged import Ragged
 from cellwright.models.settings import TaggerSettings
 from cellwright.tasks.registry import open_task
 from cellwright.tasks.tagging import features
@@ -136,7 +137,8 @@ def test_words_are_dropped_whole_and_not_scaled(folder: Path) -> None:
         settings = TaggerSettings(hidden=4, dropout_words=0.5, words_dropped=by)
         model = task.model(cw.zoo["rnn"], settings).train()
         torch.manual_seed(1)
-        left = model._without_some_words(torch.full((40, 6, 3), 2.0))
+        ragged = Ragged.of([40] * 6, 40, 6)
+        left = model._without_some_words(torch.full((40 * 6, 3), 2.0), ragged).view(40, 6, 3)
         assert set(left.unique().tolist()) == {0.0, 2.0}
         assert bool((left == left[..., :1]).all())
         assert bool((left == left[:, :1]).all()) is alike

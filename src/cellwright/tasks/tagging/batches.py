@@ -58,19 +58,23 @@ class Batches(Sequence[TaggedBatch]):
     def _made(self, numbers: NDArray[np.int64]) -> TaggedBatch:
         part = self._part
         starts, ends = part.offsets[numbers], part.offsets[numbers + 1]
-        lengths = ends - starts
+        lengths = np.asarray(ends - starts)
         steps, count = int(lengths.max()), len(numbers)
+        # All words of the sentences, one sentence after the other: where they are, and go to.
+        column = np.repeat(np.arange(count), lengths)
+        step = np.arange(len(column)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        at = np.repeat(starts, lengths) + step
         words = np.zeros((steps, count), np.int64)
         tags = np.zeros((steps, count), np.int64)
-        known = {
-            each.name: np.zeros((steps, count, each.width), np.float32) for each in self._features
-        }
-        for column, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-            own = part.words[start:end]
-            words[: end - start, column] = own
-            tags[: end - start, column] = part.tags[start:end]
-            for each in self._features:
-                known[each.name][: end - start, column] = each.rows(own, start, end)
+        words[step, column] = part.words[at]
+        tags[step, column] = part.tags[at]
+        known = {}
+        for each in self._features:
+            rows = np.zeros((steps, count, each.width), np.float32)
+            for number, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
+                length = end - start
+                rows[:length, number] = each.rows(words[:length, number], start, end)
+            known[each.name] = rows
         return TaggedBatch(
             torch.from_numpy(words),
             torch.from_numpy(lengths.astype(np.int64)),

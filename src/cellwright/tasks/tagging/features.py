@@ -21,7 +21,7 @@ from cellwright.embeddings.vectors import word_vectors
 
 Rows = NDArray[np.float32]
 
-Lookup = Callable[[NDArray[np.int32], int, int], Rows]
+Lookup = Callable[[NDArray[np.integer], int, int], Rows]
 """The features of some words of a part, (words, width): from their numbers, and from where they
 stand in the part."""
 
