@@ -178,6 +178,14 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
   }
 }
 
+// A square of kLanes rows and columns of B, whose columns are contiguous.
+inline void pack_square(const float* w, int64_t column, float* packed, int64_t width) {
+  vec rows[kLanes];
+  for (int i = 0; i < kLanes; ++i) rows[i] = load(w + i * column);
+  transpose(rows);
+  for (int i = 0; i < kLanes; ++i) store(packed + i * width, rows[i]);
+}
+
 // Pack columns of panels first .. last of the matrix B[k][n] = w[k * row + n * column].
 inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int64_t columns,
                  int vectors, int64_t first, int64_t last, float* packed) {
@@ -200,7 +208,12 @@ inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int
       constexpr int64_t kStrip = 16;
       for (int64_t k0 = 0; k0 < depth; k0 += kStrip) {
         const int64_t k1 = k0 + kStrip < depth ? k0 + kStrip : depth;
-        for (int64_t n = 0; n < real; ++n) {
+        int64_t done = 0;
+        if (row == 1 && k1 - k0 == kStrip)
+          for (; done + kLanes <= real; done += kLanes)
+            for (int64_t k = k0; k < k1; k += kLanes)
+              pack_square(w + (begin + done) * column + k, column, out + k * width + done, width);
+        for (int64_t n = done; n < real; ++n) {
           const float* in = w + (begin + n) * column;
           for (int64_t k = k0; k < k1; ++k) out[k * width + n] = in[k * row];
         }

@@ -37,6 +37,15 @@ class Batches(Sequence[TaggedBatch]):
         self._part, self._features, self._order, self._size = part, features, order, size
         self._spellings = spellings
 
+    def by_length(self) -> Batches:
+        """The same sentences, longest first, so that those of a batch end at about the same step.
+
+        It is for measuring: what is counted on a sentence does not depend on the others.
+        """
+        lengths = self._part.offsets[self._order + 1] - self._part.offsets[self._order]
+        order = self._order[np.argsort(-lengths, kind="stable")]
+        return Batches(self._part, self._features, order, self._size, self._spellings)
+
     def __len__(self) -> int:
         return -(-len(self._order) // self._size)
 

@@ -117,7 +117,7 @@ class TaggingTask:
         assert isinstance(model, Tagger)
         model.eval()
         seen, counts = self.data.vocabulary.counts > 0, NOTHING
-        for batch in batches:
+        for batch in batches.by_length() if isinstance(batches, Batches) else batches:
             guessed = model.tag(batch, theta)
             lengths = batch.lengths.tolist()
             true, words = (
