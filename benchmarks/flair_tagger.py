@@ -78,7 +78,7 @@ class Work:
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), self._clip)
         self._optimizer.step()
-        float(loss)
+        float(loss.detach())
         store_embeddings(batch, "none")
 
     def predict(self) -> None:
@@ -96,13 +96,15 @@ class Work:
         guessed = [token.get_label("guess").value for each in some for token in each]
         weights = {name: value.numpy() for name, value in model.state_dict().items()}
         names = model.label_dictionary.get_items()
-        np.savez(self._folder / "check.npz", loss=float(loss), guessed=guessed, tags=names, **weights)
+        np.savez(
+            self._folder / "check.npz", loss=float(loss), guessed=guessed, tags=names, **weights
+        )
 
 
-def timed(work: Callable[[], None]) -> tuple[float, float]:
+def timed(work: Callable[..., object], *arguments: int) -> tuple[float, float]:
     """Seconds, and seconds of the processor."""
     start, start_cpu = time.perf_counter(), time.process_time()
-    work()
+    work(*arguments)
     return time.perf_counter() - start, time.process_time() - start_cpu
 
 
@@ -117,7 +119,7 @@ def main() -> None:
     print(json.dumps(flair.__version__), file=answers, flush=True)
     for line in sys.stdin:
         what, *numbers = line.split()
-        took = timed(lambda: getattr(work, what)(*map(int, numbers)))
+        took = timed(getattr(work, what), *map(int, numbers))
         print(json.dumps(took), file=answers, flush=True)
 
 

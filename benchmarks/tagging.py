@@ -78,7 +78,7 @@ class Ours:
 
     def train(self, number: int) -> tuple[float, float]:
         """What a step takes, as `Training` takes it."""
-        return timed(lambda: self._step(number))
+        return timed(self._step, number)
 
     def _step(self, number: int) -> None:
         batch = self._batches[number]
@@ -156,11 +156,12 @@ def as_texts(task: TaggingTask, batch: TaggedBatch) -> Iterator[tuple[list[str],
 def write_job(folder: Path, task: TaggingTask, batches: int, settings: TaggerSettings) -> None:
     """What Flair's side reads."""
     training = task.batches("train", SCHEDULE.batch, SEED, 0)
+    valid = task.ordered("valid", SCHEDULE.evaluation_batch)
     job = {
         "words": task.data.vocabulary.tokens,
         "types": task.data.tags.types,
         "batches": [list(as_texts(task, training[number])) for number in range(batches)],
-        "sentences": [each for batch in task.ordered("valid", 32) for each in as_texts(task, batch)],
+        "sentences": [each for batch in valid for each in as_texts(task, batch)],
         "hidden": settings.hidden,
         "batch": SCHEDULE.batch,
         "rate": SCHEDULE.learning_rate,

@@ -37,7 +37,7 @@ def seeded(seed: int, *what: str | int) -> Iterator[None]:
     before = generator.get_state()
     # `torch.manual_seed` also queues seeds for devices that are not there, with a stack trace each.
     generator.manual_seed(seed_for(seed, *what))
-    if torch.cuda.is_initialized():
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         torch.cuda.manual_seed_all(seed_for(seed, *what))
     try:
         yield

@@ -56,7 +56,7 @@ class Vectors:
         self, name: str, settings: VectorsSettings, words: Vocabulary, progress: Progress | None
     ) -> None:
         self.name = name
-        self._matrix = word_vectors(settings.name, words.tokens, progress).matrix
+        self._matrix = np.asarray(word_vectors(settings.name, words.tokens, progress).matrix)
         self.width = int(self._matrix.shape[1])
 
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
