@@ -17,14 +17,18 @@ sentences. Before anything is timed, ours around `lstm` gets Flair's weights, an
 same loss and the same tags.
 
 The contenders take turns, a few batches each; for each batch the best of all rounds counts, and an
-epoch is their sum, times as many as there are more. Seconds of the processor disturb less where
-others use the machine as well; those of the clock are beside them.
+epoch is their sum, extrapolated from the batches that were trained. Seconds of the processor vary
+less where others use the machine as well; those of the clock are beside them.
+
+The limit is what would be left if there were nothing but the matrix products of the model, of the
+words alone, at the rate of a 2048-cubed one in the same run (three times as many for a step).
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -36,6 +40,7 @@ from typing import Any
 import numpy as np
 import torch
 from flair_tagger import CHECKED, timed
+from measure import PRODUCT_FLOPS, matrix_product
 from rich.console import Console
 from rich.table import Table
 from torch import nn
@@ -54,7 +59,7 @@ from cellwright.training.gradients import gradients_of
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.settings import TrainingSettings
 
-FLAIR = "Flair's lstm"
+FLAIR, PRODUCT = "Flair's lstm", "matrix product"
 SEED, TURN = 1, 10  # batches that a contender trains at each of its turns
 CLOSE = 1e-4
 SCHEDULE = TrainingSettings(
@@ -63,6 +68,9 @@ SCHEDULE = TrainingSettings(
 
 Times = list[tuple[float, float]]
 """Seconds and seconds of the processor, for each thing that was done."""
+
+Found = dict[str, tuple[float, float]]
+"""The best of them, by work."""
 
 
 class Ours:
@@ -89,6 +97,12 @@ class Ours:
         gradients = gradients_of(loss.mean + loss.penalty, self._weights)
         rate = SCHEDULE.learning_rate
         descend(self._optimizer, self._weights, gradients, rate=rate, clip=SCHEDULE.clip)
+
+    def multiply_adds(self) -> int:
+        """Those of a word, forward."""
+        parts = (self.model.recurrent, self.model.relearn, self.model.decision)
+        matrices = (p for part in parts for p in part.parameters() if p.dim() == 2)
+        return sum(matrix.numel() for matrix in matrices)
 
     def predict(self) -> tuple[float, float]:
         """What a pass over the validation part takes."""
@@ -222,10 +236,9 @@ def best_of(rounds: list[Times]) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
-def measure(
-    contenders: dict[str, Any], batches: int, rounds: int
-) -> dict[str, dict[str, tuple[float, float]]]:
-    """Training of `batches` batches and a prediction pass, of all contenders."""
+def measure(contenders: dict[str, Any], batches: int, rounds: int) -> dict[str, Found]:
+    """Training of `batches` batches and a prediction pass, of all contenders; and the product."""
+    product, products = matrix_product(), []
     training: dict[str, list[Times]] = {name: [] for name in contenders}
     predicting: dict[str, list[Times]] = {name: [] for name in contenders}
     for contender in contenders.values():  # the first ones pay for caches and memory
@@ -239,26 +252,35 @@ def measure(
                 training[name][-1] += [contender.train(number) for number in turn]
         for name, contender in contenders.items():
             predicting[name].append([contender.predict()])
-    return {
+        products.append([timed(product)])
+    found = {
         name: {"training": best_of(training[name]), "prediction": best_of(predicting[name])}
         for name in contenders
     }
+    return {**found, PRODUCT: {"product": best_of(products)}}
 
 
-def shown(found: dict[str, dict[str, tuple[float, float]]], scale: float) -> Table:
+def limits(ours: Ours, words: dict[str, int], product: float) -> dict[str, float]:
+    """Seconds that the matrix products of training and prediction would take."""
+    each = 2 * ours.multiply_adds() * product / PRODUCT_FLOPS
+    return {"training": 3 * each * words["training"], "prediction": each * words["prediction"]}
+
+
+def shown(found: dict[str, Found], least: dict[str, dict[str, float]], scale: float) -> Table:
     """The table; `scale` is epochs for what was trained."""
     table = Table(title="one thread; s: of the processor; ×: how many times as fast as Flair")
-    for heading in ("work", "who", "s", "×", "s by the clock", "×"):
+    for heading in ("work", "who", "s", "×", "× at the limit", "s by the clock", "×"):
         table.add_column(heading, justify="left" if heading in ("work", "who") else "right")
     for work in ("training", "prediction"):
         factor = scale if work == "training" else 1.0
-        for name, times in found.items():
-            row = [work, name]
-            for kind in (1, 0):
-                seconds = times[work][kind]
-                flair = found[FLAIR][work][kind] if FLAIR in found else float("nan")
-                row += [f"{factor * seconds:.2f}", f"{flair / seconds:.2f}"]
-            table.add_row(*row)
+        for name in (name for name in found if name != PRODUCT):
+            wall, cpu = found[name][work]
+            flair_wall, flair_cpu = found[FLAIR][work] if FLAIR in found else (math.nan, math.nan)
+            limit = flair_cpu / least[name][work] if name in least else math.nan
+            table.add_row(
+                work, name, f"{factor * cpu:.2f}", f"{flair_cpu / cpu:.2f}", f"{limit:.2f}",
+                f"{factor * wall:.2f}", f"{flair_wall / wall:.2f}",
+            )  # fmt: skip
     return table
 
 
@@ -300,7 +322,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{batches} of {whole} batches of {SCHEDULE.batch} sentences, best of {options.rounds} "
         f"rounds" + ("" if batches == whole else ", extrapolated to the epoch")
     )
-    console.print(shown(found, whole / batches))
+    training = task.batches("train", SCHEDULE.batch, SEED, 0)[:batches]
+    words = {
+        "training": sum(int(batch.lengths.sum()) for batch in training),
+        "prediction": int(task.data.valid.lengths.sum()),
+    }
+    product = found[PRODUCT]["product"][1]
+    least = {cell: limits(contenders[cell], words, product) for cell in options.cells}
+    console.print(shown(found, least, whole / batches))
 
 
 if __name__ == "__main__":
