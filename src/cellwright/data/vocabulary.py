@@ -60,6 +60,10 @@ class Vocabulary:
         """The number of a word; a `KeyError` if there is no such word."""
         return self._ids[token]
 
+    def get(self, token: str, other: int) -> int:
+        """The number of a word; `other` if there is no such word."""
+        return self._ids.get(token, other)
+
     def token(self, id: int) -> str:
         """The word with this number."""
         return self.tokens[id]

@@ -29,6 +29,8 @@ class HandedOn(Embedder):
 class WordTable(Embedder):
     """A learned vector for each word that training has often enough; one for all others.
 
+    The number behind the last of the vocabulary stands for every word that is not in it.
+
     Args:
         words: the vocabulary, with counts of the training part.
         width: numbers of a word.
@@ -38,7 +40,7 @@ class WordTable(Embedder):
     def __init__(self, words: Vocabulary, width: int, least: int) -> None:
         super().__init__()
         often = words.counts >= least
-        rows = np.where(often, np.cumsum(often), 0)
+        rows = np.append(np.where(often, np.cumsum(often), 0), 0)
         self.width = width
         self.rows: Tensor
         self.register_buffer("rows", torch.from_numpy(rows.astype(np.int64)), persistent=False)

@@ -23,9 +23,9 @@ from cellwright.models.cell_model import CellModel, Theta
 from cellwright.models.settings import TaggerSettings
 from cellwright.models.tagger import Embedder, TaggedBatch, Tagger
 from cellwright.tasks.metric import Metric
-from cellwright.tasks.tagging.batches import Batches
+from cellwright.tasks.tagging.batches import Batches, untagged_batch
 from cellwright.tasks.tagging.embedders import HandedOn, WordTable, spelled
-from cellwright.tasks.tagging.features import Known, sources
+from cellwright.tasks.tagging.features import Known, Texts, sources
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.metric import ACCURACY, F1, NOTHING, count
 from cellwright.tasks.tagging.settings import TaggingSettings
@@ -104,6 +104,11 @@ class TaggingTask:
         sentences = self._sentences(part)
         order = np.arange(len(sentences))
         return Batches(sentences, self._known(part), order, size, self._spellings)
+
+    def batch_of(self, sentences: Texts, progress: Progress | None = None) -> TaggedBatch:
+        """Any sentences as the model reads them, whether or not the data has their words."""
+        words = self.data.vocabulary
+        return untagged_batch(sentences, words, self._sources, self._spellings, progress)
 
     @torch.no_grad()
     def measure(

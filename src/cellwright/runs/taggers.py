@@ -1,0 +1,40 @@
+"""Trained taggers, ready to tag any text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cellwright.base.progress import Progress
+from cellwright.models.tagger import Tagger
+from cellwright.runs.errors import RunError
+from cellwright.runs.folder import RUNS, RunFolder
+from cellwright.runs.trained import load_trained
+from cellwright.tasks.tagging.task import TaggingTask
+from cellwright.tasks.tagging.use import SentenceTagger
+
+
+def load_tagger(
+    path: Path | str, *, runs: Path = RUNS, progress: Progress | None = None
+) -> SentenceTagger:
+    """The tagger of a run with its best weights. The data that it was trained on need not be there.
+
+    Args:
+        path: the run's folder, or its name in `runs`.
+        runs: where runs are.
+        progress: called while vectors are read for the first time.
+
+    Raises:
+        RunError: it is not a run, has no weights yet, or has learned something else.
+    """
+    kind = RunFolder.open(path, runs).info.recipe.task.kind
+    if kind != "tagging":
+        raise no_tagger(path, kind)
+    trained = load_trained(path, runs=runs, alone=True, progress=progress)
+    assert isinstance(trained.task, TaggingTask)
+    assert isinstance(trained.model, Tagger)
+    return SentenceTagger(trained.task, trained.model, progress)
+
+
+def no_tagger(path: Path | str, kind: str) -> RunError:
+    """The error for a run of another task."""
+    return RunError(f"{path} has learned the task {kind!r}, and this is for taggers")
