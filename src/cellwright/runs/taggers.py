@@ -26,15 +26,11 @@ def load_tagger(
     Raises:
         RunError: it is not a run, has no weights yet, or has learned something else.
     """
-    kind = RunFolder.open(path, runs).info.recipe.task.kind
+    folder = RunFolder.open(path, runs)
+    kind = folder.info.recipe.task.kind
     if kind != "tagging":
-        raise no_tagger(path, kind)
-    trained = load_trained(path, runs=runs, alone=True, progress=progress)
+        raise RunError(f"{folder.path} has learned the task {kind!r}, and this is for taggers")
+    trained = load_trained(folder.path, alone=True, progress=progress)
     assert isinstance(trained.task, TaggingTask)
     assert isinstance(trained.model, Tagger)
     return SentenceTagger(trained.task, trained.model, progress)
-
-
-def no_tagger(path: Path | str, kind: str) -> RunError:
-    """The error for a run of another task."""
-    return RunError(f"{path} has learned the task {kind!r}, and this is for taggers")
