@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cellwright.base.progress import Progress
 from cellwright.data.registry import TAGGED
 from cellwright.models.settings import TaggerSettings
+from cellwright.tasks.details import Details, Subject
 from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.tagging.metric import F1
 from cellwright.tasks.tagging.settings import TaggingSettings
@@ -31,6 +32,8 @@ def tagging_kind() -> TaskKind:
         open=_open,
         names=TAGGED,
         kept=Kept(_kept, _restored),
+        errors=_errors,
+        against=_against,
     )
 
 
@@ -73,3 +76,15 @@ def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingT
     name = Path(settings.data).name
     data = without_sentences(name, words, characters, TagSet(tags["scheme"], tuple(types)))
     return TaggingTask(data, settings)
+
+
+def _errors(subject: Subject, top: int) -> Details:
+    from cellwright.tasks.tagging.looks import errors_of
+
+    return errors_of(subject, top)
+
+
+def _against(subject: Subject, other: Subject, top: int) -> Details:
+    from cellwright.tasks.tagging.looks import compared
+
+    return compared(subject, other, top)

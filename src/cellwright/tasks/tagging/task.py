@@ -26,6 +26,7 @@ from cellwright.tasks.metric import Metric
 from cellwright.tasks.tagging.batches import Batches, untagged_batch
 from cellwright.tasks.tagging.embedders import HandedOn, WordTable, spelled
 from cellwright.tasks.tagging.features import Known, Texts, sources
+from cellwright.tasks.tagging.guesses import guesses
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.metric import ACCURACY, F1, NOTHING, count
 from cellwright.tasks.tagging.settings import TaggingSettings
@@ -120,17 +121,8 @@ class TaggingTask:
     ) -> Score:
         """1 − F1, with precision, recall and more as figures."""
         assert isinstance(model, Tagger)
-        model.eval()
         seen, counts = self.data.vocabulary.counts > 0, NOTHING
-        for batch in batches:
-            guessed = model.tag(batch, theta)
-            lengths = batch.lengths.tolist()
-            true, words = (
-                np.concatenate([rows[:n, k] for k, n in enumerate(lengths)])
-                for rows in (batch.tags.numpy(), batch.words.numpy())
-            )
-            offsets = np.cumsum([0, *lengths])
-            said = np.concatenate([np.asarray(tags, np.int64) for tags in guessed])
+        for words, true, said, offsets in guesses(model, batches, theta):
             counts += count(self.data.tags, true, said, offsets, ~seen[words])
         return Score(counts.loss, counts.figures())
 

@@ -16,6 +16,7 @@ import torch
 
 from cellwright.base.errors import UserError, shown
 from cellwright.base.progress import Progress
+from cellwright.data.tagged import Span
 from cellwright.data.tagged.words_of_text import words_of
 from cellwright.models.tagger import Tagger
 from cellwright.tasks.tagging.task import TaggingTask
@@ -35,14 +36,6 @@ MOST_CHARACTERS = 1_000
 
 
 Words = tuple[str, ...]
-
-
-class Span(NamedTuple):
-    """Words from `start` up to, but not with, `end`."""
-
-    start: int
-    end: int
-    type: str
 
 
 @dataclass(frozen=True)
@@ -141,13 +134,7 @@ class SentenceTagger:
     ) -> TaggedSentence:
         known = self.task.data.tags
         spans = known.spans(np.array(tags, np.int64), np.array([0, len(tags)]))
-        rows = zip(*(column.tolist() for column in spans), strict=True)
-        return TaggedSentence(
-            words,
-            tuple(known.decode(tags)),
-            tuple(Span(start, end, known.types[type]) for start, end, type in rows),
-            likely,
-        )
+        return TaggedSentence(words, tuple(known.decode(tags)), tuple(known.named(spans)), likely)
 
 
 class _Found(NamedTuple):
