@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from safetensors.torch import save_file
 
 import cellwright as cw
 from cellwright.base.errors import UserError
@@ -35,13 +37,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / f"{part}.txt").write_text(rows)
     (folder / "vectors").mkdir()
     (folder / "vectors" / "v.vec").write_text(VECTORS)
+    characters = ["<unk>", " ", "\n", *"AnlivesNwYorkBbftOE"]
+    torch.manual_seed(0)
+    lstm = torch.nn.LSTM(4, 6)
+    weights = {f"rnn.{name}": tensor.detach() for name, tensor in lstm.named_parameters()}
+    weights["encoder.weight"] = torch.randn(len(characters), 4)
+    save_file(weights, folder / "vectors" / "tiny-backward.safetensors")
+    (folder / "vectors" / "chars.json").write_text(json.dumps([*dict.fromkeys(characters)]))
     return folder
 
 
 @pytest.fixture(scope="module")
 def task(folder: Path) -> TaggingTask:
     vectors = str(folder / "vectors" / "v.vec")
-    parts = [vectors, {"kind": "table", "width": 4, "least": 1}, "characters"]
+    states = {"kind": "flair", "models": [str(folder / "vectors" / "tiny-backward.safetensors")]}
+    parts = [vectors, {"kind": "table", "width": 4, "least": 1}, "characters", states]
     values = {"data": str(folder), "embeddings": parts}
     task = open_task(TaggingSettings.model_validate(values))
     assert isinstance(task, TaggingTask)
@@ -65,8 +75,10 @@ def test_the_tags_are_those_that_are_measured(
 ) -> None:
     [batch] = task.ordered(part, 8)
     own = task.batch_of(sentences_of(task, part))
+    assert len(batch.features) == 2
     for name, rows in batch.features.items():
-        assert torch.equal(own.features[name], rows)
+        assert torch.allclose(own.features[name], rows, atol=1e-6)
+        assert rows.any()
     expected = [task.data.tags.decode(tags) for tags in tagger.model.tag(batch)]
     found = list(tagger.tag(sentences_of(task, part)))
     assert [list(sentence.tags) for sentence in found] == expected
@@ -86,7 +98,7 @@ def test_a_run_that_has_kept_its_words_alone_says_the_same(
 
 def test_new_words_have_vectors_and_spellings_of_their_own(task: TaggingTask) -> None:
     batch = task.batch_of([["Paris", "Annn", "Ann"], ["in"]])
-    [vectors] = batch.features.values()
+    vectors = batch.features["0-vectors"]
     assert vectors[:, 0].tolist() == [[9, 10], [0, 0], [1, 2]]
     assert vectors[:, 1].tolist() == [[5, 6], [0, 0], [0, 0]]
     other = len(task.data.vocabulary)

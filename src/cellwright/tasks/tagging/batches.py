@@ -9,11 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cellwright.base.progress import Progress
 from cellwright.data.tagged import Sentences
-from cellwright.data.vocabulary import Vocabulary
 from cellwright.models.tagger import TaggedBatch
-from cellwright.tasks.tagging.features import Known, Source, Texts
+from cellwright.tasks.tagging.features import Known
 from cellwright.tasks.tagging.spellings import Spellings
 
 
@@ -80,46 +78,3 @@ class Batches(Sequence[TaggedBatch]):
             {name: torch.from_numpy(rows) for name, rows in known.items()},
             None if self._spellings is None else self._spellings.batch(words),
         )
-
-
-def untagged_batch(
-    sentences: Texts,
-    vocabulary: Vocabulary,
-    features: Sequence[Source],
-    spellings: Spellings | None = None,
-    progress: Progress | None = None,
-) -> TaggedBatch:
-    """Any sentences side by side, with 0 for all tags.
-
-    Args:
-        sentences: their words; each has some.
-        vocabulary: that of the model. Words that are not in it have the number behind its last.
-        features: what is known of any word.
-        spellings: how words are written, if that is wanted.
-        progress: told while vectors are read for the first time.
-    """
-    lengths = [len(sentence) for sentence in sentences]
-    steps, count, other = max(lengths), len(lengths), len(vocabulary)
-    columns = np.repeat(np.arange(count), lengths)
-    rows = np.concatenate([np.arange(length) for length in lengths])
-    numbers = np.zeros((steps, count), np.int64)
-    numbers[rows, columns] = [
-        vocabulary.get(word, other) for sentence in sentences for word in sentence
-    ]
-    known = {}
-    for each in features:
-        padded = np.zeros((steps, count, each.width), np.float32)
-        padded[rows, columns] = each.rows(sentences, progress)
-        known[each.name] = torch.from_numpy(padded)
-    written = None
-    if spellings is not None:
-        whole = np.full((steps, count), "", object)
-        whole[rows, columns] = [word for sentence in sentences for word in sentence]
-        written = spellings.of(whole.reshape(-1).tolist())
-    return TaggedBatch(
-        torch.from_numpy(numbers),
-        torch.tensor(lengths),
-        torch.zeros(steps, count, dtype=torch.int64),
-        known,
-        written,
-    )

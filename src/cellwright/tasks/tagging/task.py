@@ -23,7 +23,7 @@ from cellwright.models.cell_model import CellModel, Theta
 from cellwright.models.settings import TaggerSettings
 from cellwright.models.tagger import Embedder, TaggedBatch, Tagger
 from cellwright.tasks.metric import Metric
-from cellwright.tasks.tagging.batches import Batches, untagged_batch
+from cellwright.tasks.tagging.batches import Batches
 from cellwright.tasks.tagging.embedders import HandedOn, WordTable, spelled
 from cellwright.tasks.tagging.features import Known, Texts, sources
 from cellwright.tasks.tagging.guesses import guesses
@@ -31,6 +31,7 @@ from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.metric import ACCURACY, F1, NOTHING, count
 from cellwright.tasks.tagging.settings import TaggingSettings
 from cellwright.tasks.tagging.spellings import Spellings
+from cellwright.tasks.tagging.untagged_batch import untagged_batch
 from cellwright.tasks.task import PARTS, Part, Score
 
 
