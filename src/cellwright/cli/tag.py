@@ -17,7 +17,7 @@ from cellwright.base.errors import FileError, refused
 from cellwright.base.files import write_named
 from cellwright.cli import tag_formats as formats
 from cellwright.cli.help import examples
-from cellwright.cli.output import encoded, printable, stderr, stdout
+from cellwright.cli.output import encoded, printable, say, stderr, stdout
 from cellwright.cli.runs.options import RUN_HELP, Runs
 from cellwright.cli.work_bar import work_bar
 
@@ -96,17 +96,21 @@ def run(
     if read is Input.TEXT and word is not None:
         raise typer.BadParameter("--word is for --input columns")
     chosen = format or (Format.TEXT if out is None and sys.stdout.isatty() else Format.COLUMNS)
-    with _opened(file) as stream, _progress(stream, file, out) as tell:
-        from cellwright.runs.taggers import load_tagger
+    with _opened(file) as stream:
+        typed = stream.isatty()
+        on_screen = typed or (out is None and sys.stdout.isatty())
+        with _notes() if on_screen else work_bar(of_bytes=_size(stream) is not None) as tell:
+            from cellwright.runs.taggers import load_tagger
 
-        tagger = load_tagger(run, runs=runs, progress=tell)
-        sentences = _sentences(stream, file, read, split, word)
-        found = tagger.tag(
-            sentences,
-            probabilities=chosen is Format.JSON,
-            **({"window": 1} if stream.isatty() else {}),
-        )
-        _write(_told(found, stream, file, tell), chosen, tagger, out, at_once=stream.isatty())
+            tagger = load_tagger(run, runs=runs, progress=tell)
+            found = tagger.tag(
+                _sentences(stream, file, read, split, word),
+                probabilities=chosen is Format.JSON,
+                window=1 if typed else None,
+            )
+            if not on_screen:
+                found = _told(found, stream, file, tell)
+            _write(found, chosen, tagger, out, at_once=typed)
     if out is not None:
         stdout().print(printable(str(out)), soft_wrap=True)
 
@@ -183,25 +187,27 @@ def _write(
 
 
 @contextmanager
-def _progress(stream: BinaryIO, file: str, out: Path | None) -> Iterator[Progress | None]:
-    """A bar, unless what is written or typed is on the screen itself."""
-    on_screen = stream.isatty() or (out is None and sys.stdout.isatty() and stderr().is_terminal)
-    if on_screen:
-        yield None
-        return
-    with work_bar(of_bytes=_size(stream) is not None) as tell:
-        yield tell
+def _notes() -> Iterator[Progress]:
+    """A line for each long work, where a bar would be in the way of what is shown."""
+    told: set[str] = set()
+
+    def tell(what: str, done: int, total: int) -> None:
+        if what not in told:
+            told.add(what)
+            say(f"{what} …", "dim", stderr())
+
+    yield tell
 
 
 def _told(
-    found: Iterator[TaggedSentence], stream: BinaryIO, file: str, tell: Progress | None
+    found: Iterator[TaggedSentence], stream: BinaryIO, file: str, tell: Progress
 ) -> Iterator[TaggedSentence]:
     size = _size(stream)
     for number, sentence in enumerate(found, 1):
         yield sentence
-        if tell is not None and size is not None:
+        if size is not None:
             tell(f"tagging {file}", stream.tell(), size)
-        elif tell is not None:
+        else:
             tell("tagging", number, 0)
 
 

@@ -83,19 +83,19 @@ class SentenceTagger:
         sentences: Iterable[Sequence[str] | str],
         *,
         probabilities: bool = False,
-        window: int = WINDOW,
+        window: int | None = None,
     ) -> Iterator[TaggedSentence]:
         """Tag sentences as they come, in their order.
 
         Args:
             sentences: each a list of words, or a text, which is split into words.
             probabilities: whether to say how likely each tag is.
-            window: sentences that are read before the first is tagged; more are quicker.
+            window: sentences that are read before the first is tagged; `WINDOW` unless said.
 
         Raises:
             UserError: something is no sentence.
         """
-        for some in _windows(map(_as_words, sentences), window):
+        for some in _windows(map(_as_words, sentences), window or WINDOW):
             yield from self._tagged(some, probabilities)
 
     def _tagged(self, sentences: list[Words], likely: bool) -> Iterator[TaggedSentence]:
