@@ -145,7 +145,7 @@ def _sentences(
         else:
             yield from text_sentences(lines, (split or Split.WORDS).value)
     except OSError as error:
-        raise refused("read", Path(file), error) from None
+        raise refused("read", Path("standard input" if file == "-" else file), error) from None
 
 
 # -- writing -----------------------------------------------------------------------------------
