@@ -115,13 +115,21 @@ class CharacterModel:
         return output, state
 
 
-def features(
+def character_features(
     models: Sequence[CharacterModel], sentences: Sentences, half: bool = False
 ) -> Features:
     """What several models side by side have for all words, (words, sum of their sizes)."""
+
+    def compute(out: Tensor, progress: Progress | None) -> None:
+        at = 0
+        for model in models:
+            model.states(sentences, progress, out[:, at : at + model.size])
+            at += model.size
+
     prints = [model.fingerprint for model in models]
     about = ["character states 1", str(len(prints)), *prints]
-    return Features("flair", about, sentences, sum(model.size for model in models), half)
+    size = sum(model.size for model in models)
+    return Features("flair", about, sentences, size, compute, half)
 
 
 def kept_states(
@@ -142,14 +150,7 @@ def kept_states(
     Raises:
         EmbeddingError: they cannot be kept.
     """
-
-    def compute(out: Tensor) -> None:
-        at = 0
-        for model in models:
-            model.states(sentences, progress, out[:, at : at + model.size])
-            at += model.size
-
-    return features(models, sentences, half).get(compute, progress)
+    return character_features(models, sentences, half).get(progress)
 
 
 def _recurrent(file: ModelFile, backend: str) -> Recurrent:

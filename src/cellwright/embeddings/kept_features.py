@@ -37,6 +37,7 @@ class Features:
         about: everything that they depend on beside the sentences.
         sentences: each a list of words.
         width: numbers of a word.
+        compute: writes them into a tensor (words, width) of zeros, by `put`, and tells progress.
         half: whether they are kept in half precision.
     """
 
@@ -44,6 +45,7 @@ class Features:
     about: Sequence[str]
     sentences: Sentences
     width: int
+    compute: Callable[[Tensor, Progress | None], object]
     half: bool = False
 
     def __post_init__(self) -> None:
@@ -66,14 +68,11 @@ class Features:
         size = self.words * self.width * (2 if self.half else 4)
         return 0 if is_kept(self.kind, self.key) else size
 
-    def get(
-        self, compute: Callable[[Tensor], object], progress: Progress | None = None
-    ) -> NDArray[Any]:
-        """The features, (words, width), mapped from a file.
+    def get(self, progress: Progress | None = None) -> NDArray[Any]:
+        """The features, (words, width), mapped from a file; computed if they are not kept.
 
         Args:
-            compute: writes them into a tensor of that shape, by `put`, if they are not kept.
-            progress: told when another process is computing the same.
+            progress: told how far that is, or that another process is computing the same.
 
         Raises:
             EmbeddingError: they cannot be kept, or there is too little room for them.
@@ -84,7 +83,7 @@ class Features:
             mapped = np.lib.format.open_memmap(
                 folder / f"{_ARRAY}.npy", mode="w+", dtype=dtype, shape=(self.words, self.width)
             )
-            compute(torch.from_numpy(mapped))
+            self.compute(torch.from_numpy(mapped), progress)
             mapped.flush()
 
         check_room(self.missing, self.half)

@@ -29,7 +29,13 @@ class TableSettings(_Part):
     least: Count = Field(2, description="words that training has less often share one vector")
 
 
-class FlairSettings(_Part):
+class _Kept(_Part):
+    """Features of words in their sentences, which are computed once and kept."""
+
+    half: bool = Field(False, description="keep them in half precision, in half the room")
+
+
+class FlairSettings(_Kept):
     """States of character language models of Flair's, which do not change."""
 
     kind: Literal["flair"] = "flair"
@@ -38,6 +44,30 @@ class FlairSettings(_Part):
         min_length=1,
         description="by Flair's names, or files",
     )
+    pooling: Literal["none", "min", "max", "mean"] = Field(
+        "none", description="put what a word was in the sentences so far in front"
+    )
+
+
+class TransformerSettings(_Kept):
+    """Hidden layers of an encoder that the package transformers reads, which do not change."""
+
+    kind: Literal["transformer"] = "transformer"
+    model: str = Field(min_length=1, description="a folder, or a name of the hub that is here")
+    layers: Literal["all", "last"] | Annotated[tuple[int, ...], BeforeValidator(as_tuple)] = Field(
+        "all", description="all, last, or numbers: 0 is what enters the first, -1 the last"
+    )
+    mix: bool = Field(True, description="learn one sum of the layers; otherwise side by side")
+    pieces: Literal["first", "mean"] = Field(
+        "first", description="the piece of a word that stands for it, or their mean"
+    )
+
+
+class RunSettings(_Kept):
+    """States of a language model that cellwright has trained, which do not change."""
+
+    kind: Literal["run"] = "run"
+    run: str = Field(min_length=1, description="the folder of a run")
 
 
 class CharactersSettings(_Part):
@@ -55,11 +85,15 @@ class CharactersSettings(_Part):
     )
 
 
+_NEWS = ("news-forward", "news-backward")
+
 _SHORT: dict[str, dict[str, Any]] = {
     "table": {"kind": "table"},
     "characters": {"kind": "characters"},
     "flair-news-fast": {"kind": "flair"},
-    "flair-news": {"kind": "flair", "models": ("news-forward", "news-backward")},
+    "flair-news": {"kind": "flair", "models": _NEWS},
+    "pooled-flair-news-fast": {"kind": "flair", "pooling": "min"},
+    "pooled-flair-news": {"kind": "flair", "models": _NEWS, "pooling": "min"},
 }
 """What single words stand for; all others are names of vectors."""
 
@@ -72,7 +106,12 @@ def _whole(value: Any) -> Any:
 
 EmbeddingSettings = Annotated[
     Annotated[
-        VectorsSettings | TableSettings | CharactersSettings | FlairSettings,
+        VectorsSettings
+        | TableSettings
+        | CharactersSettings
+        | FlairSettings
+        | TransformerSettings
+        | RunSettings,
         Field(discriminator="kind"),
     ],
     BeforeValidator(_whole),
