@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import os
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing_extensions import Self
 
 from cellwright.base.bounds import Count
+from cellwright.base.paths import from_anywhere
 from cellwright.base.validation import as_tuple
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    files: ClassVar[str | None] = None
+    """The setting that names a file or several, if there is one."""
+
+    def from_anywhere(self) -> Self:
+        """The same with paths that hold in any working directory."""
+        if self.files is None:
+            return self
+        said = getattr(self, self.files)
+        found = _from_anywhere(said) if isinstance(said, str) else tuple(map(_from_anywhere, said))
+        return self.model_copy(update={self.files: found})
+
+
+def _from_anywhere(text: str) -> str:
+    """A path of something that is there; names, which have neither folder nor ending, as they
+    are."""
+    path = from_anywhere(text)
+    return str(path) if (os.sep in text or "." in text) and os.path.exists(path) else text
+
 
 class VectorsSettings(_Part):
     """Pretrained vectors of words, which do not change."""
 
+    files = "name"
     kind: Literal["vectors"] = "vectors"
     name: str = Field(min_length=1, description="such as glove-100d, or a file")
 
@@ -38,6 +60,7 @@ class _Kept(_Part):
 class FlairSettings(_Kept):
     """States of character language models of Flair's, which do not change."""
 
+    files = "models"
     kind: Literal["flair"] = "flair"
     models: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         ("news-forward-fast", "news-backward-fast"),
@@ -52,6 +75,7 @@ class FlairSettings(_Kept):
 class TransformerSettings(_Kept):
     """Hidden layers of an encoder that the package transformers reads, which do not change."""
 
+    files = "model"
     kind: Literal["transformer"] = "transformer"
     model: str = Field(min_length=1, description="a folder, or a name of the hub that is here")
     layers: Literal["all", "last"] | Annotated[tuple[int, ...], BeforeValidator(as_tuple)] = Field(
@@ -66,6 +90,7 @@ class TransformerSettings(_Kept):
 class RunSettings(_Kept):
     """States of a language model that cellwright has trained, which do not change."""
 
+    files = "run"
     kind: Literal["run"] = "run"
     run: str = Field(min_length=1, description="the folder of a run")
 
