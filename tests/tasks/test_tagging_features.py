@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 import cellwright as cw
 from cellwright.data.tagged import Sentences
@@ -19,6 +20,9 @@ from cellwright.embeddings.flair_lm import CharacterModel
 from cellwright.embeddings.pooled import WordMemory
 from cellwright.models.settings import TaggerSettings
 from cellwright.models.tagger import TaggedBatch
+from cellwright.runs.errors import RunError
+from cellwright.runs.recipes import load_recipe, opened
+from cellwright.runs.trained import load_trained
 from cellwright.tasks.registry import open_task, task_kind
 from cellwright.tasks.tagging.settings import TaggingSettings
 from cellwright.tasks.tagging.task import TaggingTask
@@ -178,3 +182,49 @@ def test_layers_are_mixed_by_learned_shares(folder: Path) -> None:
     assert beside.model(cw.zoo["gru"], TaggerSettings(hidden=4)).embedders[0].width == 16
     found = beside.ordered("train", 5)[0].features["0-transformer"]
     np.testing.assert_array_equal(found.numpy(), layers[:, :, [0, 2]].flatten(2).numpy())
+
+
+def test_a_run_is_not_used_with_other_models(folder: Path) -> None:
+    embedding = flair(folder)
+    settings = settings_of(folder, embedding)
+    kept = task_kind("tagging").kept
+    assert kept is not None
+    files = dict(kept.take(open_task(settings)))
+    [path, _] = embedding["models"]
+    weights = load_file(path)
+    save_file({**weights, "encoder.weight": weights["encoder.weight"] + 1}, path)
+    with pytest.raises(ValueError, match=r"embedding 1 \(flair\) is not what the run was trained"):
+        kept.restore(settings, files)
+    files.pop("embeddings.json")  # as of runs that did not keep it yet
+    kept.restore(settings, files)
+
+
+def test_a_training_does_not_go_on_with_other_models(folder: Path) -> None:
+    embedding = flair(folder, "none")
+    task = {"kind": "tagging", "data": str(folder / "data"), "embeddings": [embedding]}
+    recipe = folder / "r.toml"
+    recipe.write_text(
+        '[task]\nkind = "tagging"\n[model]\nhidden = 4\n[training]\noptimizer = "adam"\n'
+        'learning_rate = 0.01\nbatch = 2\nepochs = 2\naverage_after = "none"\n'
+    )
+    cw.train("gru", task, recipe=recipe, name="tagger", out=folder / "runs", progress=False)
+    run = load_trained(folder / "runs" / "tagger")
+    assert run.absent is None
+    again = load_recipe(folder / "runs" / "tagger" / "recipe.toml")
+    assert again.task == opened(run.folder.info.recipe).task  # what is written can be read
+    weights = load_file(embedding["models"][0])
+    other = {**weights, "encoder.weight": weights["encoder.weight"] + 1}
+    save_file(other, embedding["models"][0])
+    with pytest.raises(RunError, match=r"(embeddings\.json|embedding 1)"):
+        load_trained(folder / "runs" / "tagger")
+
+
+def test_new_sentences_have_features_without_keeping_them(folder: Path) -> None:
+    embedding = flair(folder, "none")
+    task = task_of(folder, embedding)
+    [source] = task._sources
+    kept = source.of(task.data.valid)(task.data.valid.words, 0, 8)
+    np.testing.assert_allclose(source.rows([line.split() for line in VALID]), kept, atol=1e-6)
+    before = sorted((folder / "cache").rglob("*.npy"))
+    assert source.rows([["words", "that", "nobody", "knows"]]).shape == (4, 6)
+    assert sorted((folder / "cache").rglob("*.npy")) == before

@@ -68,6 +68,12 @@ class Features:
         size = self.words * self.width * (2 if self.half else 4)
         return 0 if is_kept(self.kind, self.key) else size
 
+    def now(self, progress: Progress | None = None) -> NDArray[np.float32]:
+        """The features, computed and not kept."""
+        out = torch.zeros(self.words, self.width)
+        self.compute(out, progress)
+        return out.numpy()
+
     def get(self, progress: Progress | None = None) -> NDArray[Any]:
         """The features, (words, width), mapped from a file; computed if they are not kept.
 

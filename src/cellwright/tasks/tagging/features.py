@@ -7,6 +7,7 @@ for all words of a part, and mapped from a file.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,6 +19,7 @@ from cellwright.data.tagged import Sentences
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.embeddings.encoder import Encoder
 from cellwright.embeddings.flair_lm import CharacterModel, character_features
+from cellwright.embeddings.kept_arrays import key_of
 from cellwright.embeddings.kept_features import Features
 from cellwright.embeddings.settings import (
     EmbeddingSettings,
@@ -31,6 +33,9 @@ from cellwright.embeddings.word_lm import WordModel
 
 Rows = NDArray[Any]
 """Numbers in float32 or half precision."""
+
+Texts = Sequence[Sequence[str]]
+"""Sentences, each a list of words."""
 
 Lookup = Callable[[NDArray[np.int32], int, int], Rows]
 """The features of some words of a part, (words, width): from their numbers, and from where they
@@ -75,6 +80,10 @@ class Source(Protocol):
     def pooling(self) -> str:
         """See `Known`."""
 
+    @property
+    def identity(self) -> str:
+        """A hash of what they depend on, beside the words."""
+
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
         """The features of a part."""
 
@@ -91,6 +100,11 @@ class Vectors:
         self.name, self.layers, self.pooling = name, 1, NOT_POOLED
         self._matrix = word_vectors(settings.name, words.tokens, progress).matrix
         self.width = int(self._matrix.shape[1])
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the vectors themselves: a file that has them with others is as good."""
+        return key_of([self._matrix.tobytes()])
 
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
         """A word has the same vector everywhere."""
@@ -119,7 +133,7 @@ class InSentences:
         name: str,
         words: Vocabulary,
         width: int,
-        features: Callable[[list[list[str]]], Features],
+        features: Callable[[Texts], Features],
         *,
         layers: int = 1,
         pooling: str = NOT_POOLED,
@@ -127,10 +141,19 @@ class InSentences:
         self.name, self.width, self.layers, self.pooling = name, width, layers, pooling
         self._words, self._features = words, features
 
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the model, and of what of it is taken."""
+        return key_of(self._features([]).about)
+
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
         """A word has the row of its place."""
         rows = self._wanted(part).get(progress)
         return lambda words, start, end: rows[start:end]
+
+    def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
+        """The features of the words of any sentences, one after another, which are not kept."""
+        return self._features(sentences).now(progress)
 
     def missing(self, part: Sentences) -> int:
         """All rows, unless they are kept."""

@@ -66,6 +66,11 @@ class TaggingTask:
         """A hash of words and tags."""
         return self.data.fingerprint
 
+    @property
+    def identities(self) -> dict[str, str]:
+        """A hash of each frozen model that words become features by."""
+        return {each.name: each.identity for each in self._sources}
+
     def describe(self) -> str:
         """The counts of the data."""
         return self.data.describe()
