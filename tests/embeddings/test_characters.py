@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+from cellwright.base.threads import threads_for
 from cellwright.cell.zoo import zoo
 from cellwright.embeddings.characters import (
     MOST_CHARACTERS,
@@ -156,3 +157,16 @@ def test_lengths_that_do_not_fit_are_an_error(module, numbers, lengths):
 def test_a_filter_of_even_width_is_an_error():
     with pytest.raises(EmbeddingError, match="odd, not 4"):
         CharacterCNN(9, width=4)
+
+
+def test_the_number_of_threads_changes_no_bit(module):
+    numbers = torch.randint(1, len(ALPHABET), (200, 12), generator=torch.manual_seed(1))
+    lengths = torch.arange(200) % 12 + 1
+
+    def results(threads: int) -> list[torch.Tensor]:
+        with threads_for(threads):
+            found = module(numbers, lengths)
+            return [found, *torch.autograd.grad(found.square().sum(), list(module.parameters()))]
+
+    for one, other in zip(results(1), results(2), strict=True):
+        assert torch.equal(one, other)

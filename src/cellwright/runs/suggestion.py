@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from cellwright.base.progress import Progress
 from cellwright.runs.recipes import Recipe, load_recipe
-from cellwright.tasks.registry import open_task, task_kind
+from cellwright.tasks.registry import BUILT_IN, open_task, task_kind
 
 FIRST = "laptop"
-"""What decides the task, and the data if none is named."""
+"""What decides the task, and the data if none is named that a kind of task knows."""
 
 
 def suggested_recipe(
@@ -22,8 +22,14 @@ def suggested_recipe(
         overrides: settings that go before the recipe's.
         progress: called while data is read for the first time.
     """
-    first = load_recipe(FIRST, overrides).on(data)
+    first = load_recipe(_first(data), overrides).on(data)
     suggest = task_kind(first.task.kind).suggest
     if suggest is None:
         return first
     return load_recipe(suggest(open_task(first.task, progress)), overrides)
+
+
+def _first(data: str | None) -> str:
+    """The recipe that decides the task: that of the kind which knows the data by name."""
+    kinds = [task_kind(name) for name in BUILT_IN]
+    return next((kind.first for kind in kinds if data in kind.names and kind.first), FIRST)

@@ -67,8 +67,9 @@ class TaskKind:
         metric: of its tasks, unless a task says another one.
         open: makes the task from its settings; it may call a `Progress` while it reads.
         names: data that the kind knows by name; all other data is a file or a folder.
-        suggest: names the packaged recipe that trains a task in minutes, for users who name none;
-            None if there are no such recipes for the kind.
+        first: the packaged recipe that opens a task on any data, for users who name none.
+        suggest: names the packaged recipe that trains a task in minutes, for the same users; None
+            if there are no such recipes for the kind.
         kept: what runs keep of the data; without it a trained model needs its data to be loaded.
     """
 
@@ -78,6 +79,7 @@ class TaskKind:
     metric: Metric
     open: Callable[[Any, Progress | None], Task[Any]]
     names: Collection[str] = ()
+    first: str | None = None
     suggest: Callable[[Any], str] | None = None
     kept: Kept | None = None
 

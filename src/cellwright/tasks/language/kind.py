@@ -30,6 +30,7 @@ def language_kind() -> TaskKind:
         metric=PERPLEXITY,
         open=_open,
         names=KNOWN,
+        first="laptop",
         suggest=_suggest,
         kept=Kept(_kept, _restored),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,19 @@ WORDS, CHARACTERS, TAGS = "words.txt", "characters.txt", "tags.json"
 EMBEDDINGS = "embeddings.json"
 """Hashes of the frozen models that words became features by, if there are any."""
 
+LAPTOP = "tagging-laptop"
+"""The recipe that needs nothing but the data."""
+
+WITH_VECTORS = {
+    "conll2003": "ner-conll2003-laptop",
+    "wnut17": "ner-wnut17-laptop",
+    "conll2000": "chunks-conll2000-laptop",
+}
+"""Recipes with pretrained vectors, for the data that they were made for."""
+
+VECTORS = ("glove-100d", "glove-50d")
+"""The vectors that these need."""
+
 if TYPE_CHECKING:
     from cellwright.tasks.tagging.task import TaggingTask
 
@@ -33,6 +47,8 @@ def tagging_kind() -> TaskKind:
         metric=F1,
         open=_open,
         names=TAGGED,
+        first=LAPTOP,
+        suggest=_suggest,
         kept=Kept(_kept, _restored),
     )
 
@@ -41,9 +57,24 @@ def _open(settings: TaggingSettings, progress: Progress | None) -> TaggingTask:
     from cellwright.data.tagged import load
     from cellwright.tasks.tagging.task import TaggingTask
 
-    read = settings.model_dump(exclude={"kind", "data", "embeddings"})
+    read = settings.model_dump(exclude={"kind", "data", "embeddings", "validate_on"})
     data = load(settings.data, progress=progress, **read)
+    if settings.validate_on == "test":
+        data = dataclasses.replace(data, valid=data.test)
     return TaggingTask(data, settings, progress)
+
+
+def _suggest(task: TaggingTask) -> str:
+    """The recipe with pretrained vectors, where they are on this machine."""
+    from cellwright.embeddings.errors import EmbeddingError
+    from cellwright.embeddings.vector_names import find_vectors
+
+    try:
+        for vectors in VECTORS:
+            find_vectors(vectors)
+    except EmbeddingError:
+        return LAPTOP
+    return WITH_VECTORS.get(task.settings.data, LAPTOP)
 
 
 def _kept(task: TaggingTask) -> dict[str, bytes]:

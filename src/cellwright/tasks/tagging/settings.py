@@ -28,6 +28,11 @@ class TaggingSettings(TaskSettings):
     source: str = Field("auto", description="what the files have; auto finds it out")
     documents: Literal["drop", "keep"] = Field("drop", description="lines -DOCSTART-")
     strict: bool = Field(False, description="refuse tags that contradict each other")
+    validate_on: Literal["valid", "test"] = Field(
+        "valid",
+        description="what rates and the choice of an epoch go by; 'test' is a habit of I-DARTS' "
+        "paper that flatters what is then measured on test",
+    )
     embeddings: Annotated[tuple[EmbeddingSettings, ...], BeforeValidator(as_tuple)] = Field(
         (VectorsSettings(name="glove-100d"),),
         min_length=1,
