@@ -96,6 +96,15 @@ def test_what_is_measured_begins_with_the_training_part(folder: Path, pooling: s
         torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
 
 
+def test_without_pooling_nothing_is_remembered(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(WordMemory, "add", lambda *_: pytest.fail("added"))
+    task = task_of(folder, flair(folder, "none"))
+    assert task.ordered("valid", 2)[1].features["0-flair"].shape[-1] == 6
+    assert "train" not in task._features
+
+
 def test_a_limited_task_remembers_what_it_has(folder: Path) -> None:
     embedding = flair(folder)
     task = task_of(folder, embedding).limited({"train": 2})

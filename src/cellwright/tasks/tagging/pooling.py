@@ -68,7 +68,7 @@ class Walk:
     def memories(self) -> Memories:
         """What words were so far."""
         if self._made is None:
-            known = self._before()
+            known = self._before() if self._features else {}
             self._made = {
                 each.name: WordMemory(each.width, each.pooling, known.get(each.name))
                 for each in self._features
@@ -82,7 +82,7 @@ class Walk:
             number: of that batch.
             batch: gives the sentences of a batch.
         """
-        if self._features and number + 1 < self._done:
+        if number + 1 < self._done:
             self._made, self._done = None, 0
         while self._features and self._done <= number:
             self.add(batch(self._done))
