@@ -72,6 +72,12 @@ class Encoder:
         """A hash of the encoder's files."""
         return encoder_files.fingerprint(self.folder)
 
+    @cached_property
+    def _read(self) -> tuple[Any, Any]:
+        """Tokenizer and weights, which are read when something is computed for the first time."""
+        tokenizer = encoder_files.read_tokenizer(self.folder)
+        return tokenizer, encoder_files.read_weights(self.folder)
+
     def features(self, sentences: Sentences) -> Features:
         """What the encoder has for all words, (words, layers · size), layer after layer."""
 
@@ -85,12 +91,11 @@ class Encoder:
     @torch.no_grad()
     def states(self, sentences: Sentences, out: Tensor, progress: Progress | None = None) -> None:
         """Compute the layers of all words into `out`, which is (words, layers · size) of zeros."""
-        tokenizer = encoder_files.read_tokenizer(self.folder)
+        tokenizer, model = self._read
         longest = longest_window(tokenizer, self._config)
         least = int(tokenizer.num_special_tokens_to_add(pair=False)) + 2
         if longest < least:
             raise EmbeddingError(f"{self.folder} reads {longest} pieces at once; too few")
-        model = encoder_files.read_weights(self.folder)
         padding = tokenizer.pad_token_id or 0
         cut = sorted(windows(sentences, tokenizer, longest), key=lambda one: -len(one.pieces))
         total, done = sum(len(one.pieces) for one in cut), 0
