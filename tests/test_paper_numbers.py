@@ -1,7 +1,8 @@
 """Every number of the papers' recipes beside where it stands, typed in from there.
 
 Not from the code's defaults: a default that is wrong is wrong in a recipe that repeats it, too.
-`init_range` and `norm` are what the engine needs, and are told elsewhere.
+`init_range` and `norm` are what the engine needs, and are told elsewhere; what words become is in
+tests/tasks/test_tagging_recipes.py.
 """
 
 from __future__ import annotations
@@ -326,6 +327,70 @@ nas-bench-nlp-ptb | training.epochs            | 50    | NAS-Bench-NLP, section 
 nas-bench-nlp-ptb | training.batch             | 20    | NAS-Bench-NLP, section 3: batch_size
 nas-bench-nlp-ptb | training.evaluation_batch  | 50    | its logs: eval_batch_size
 nas-bench-nlp-wikitext-2 | task.data           | 'wikitext-2' | NAS-Bench-NLP, section 3: both data sets
+
+# Tagging. ESS, section 5.1: "the setting in Akbik et al. (2019)", which is Flair 0.4.1's
+ner-conll2003 | task.data                 | 'conll2003' | ESS, section 5.1
+ner-conll2003 | task.scheme               | 'IOBES' | Flair 0.4.1: tags are turned into IOBES
+ner-conll2003 | task.documents            | 'keep'  | Flair 0.4.1: 14,987 training sentences
+ner-conll2003 | model.kind                | 'tagger' | Akbik et al. 2018: BiLSTM-CRF
+ner-conll2003 | model.hidden              | 512   | ESS, section 5.1
+ner-conll2003 | model.layers              | 1     | Flair 0.4.1: rnn_layers
+ner-conll2003 | model.relearn             | true  | Flair 0.4.1: embedding2nn
+ner-conll2003 | model.crf                 | true  | Flair 0.4.1: use_crf
+ner-conll2003 | model.constrained         | false | Flair 0.4.1: any tag may follow any other
+ner-conll2003 | model.dropout_words       | 0.05  | Flair 0.4.1: word_dropout
+ner-conll2003 | model.words_dropped       | 'step' | Flair 0.4.1: one draw for each time step
+ner-conll2003 | model.dropout_input       | 0.5   | Flair 0.4.1: locked_dropout
+ner-conll2003 | model.dropout_output      | 0.5   | Flair 0.4.1: locked_dropout
+ner-conll2003 | model.loss                | 'sum' | Flair 0.4.1: forward_loss sums sentences
+ner-conll2003 | training.optimizer        | 'sgd' | Akbik et al. 2018
+ner-conll2003 | training.learning_rate    | 0.1   | Akbik et al. 2018
+ner-conll2003 | training.weight_decay     | 0.0   | Flair 0.4.1: none
+ner-conll2003 | training.clip             | 5.0   | Flair 0.4.1: clip_grad_norm_
+ner-conll2003 | training.epochs           | 150   | Akbik et al. 2018
+ner-conll2003 | training.batch            | 24    | ESS, section 5.1
+ner-conll2003 | training.evaluation_batch | 32    | Flair 0.4.1: eval_mini_batch_size
+ner-conll2003 | training.anneal           | 0.5   | Flair 0.4.1: anneal_factor
+ner-conll2003 | training.anneal_after     | 4     | Flair 0.4.1: patience 3, and falls at the next
+ner-conll2003 | training.rate_least       | 1e-4  | Flair 0.4.1: stops below
+ner-wnut17       | task.data              | 'wnut17' | ESS, section 5.1
+chunks-conll2000 | task.data              | 'conll2000' | ESS, section 5.1
+
+# I-DARTS, section 3.2, on named entities
+i-darts-conll2003-training | model.hidden           | 512  | I-DARTS, section 3.2
+i-darts-conll2003-training | training.learning_rate | 0.1  | I-DARTS, section 3.2
+i-darts-conll2003-training | training.clip          | 5.0  | I-DARTS, section 3.2
+i-darts-conll2003-training | training.anneal        | 0.25 | I-DARTS, section 3.2
+i-darts-conll2003-training | training.anneal_after  | 2    | I-DARTS, section 3.2
+i-darts-conll2003-training | training.batch         | 32   | Flair 0.4.1: mini_batch_size
+i-darts-conll2003 | task.data                      | 'conll2003' | I-DARTS, section 3.1
+i-darts-conll2003 | task.scheme                    | 'IOBES' | Flair 0.4.1
+i-darts-conll2003 | task.documents                 | 'keep'  | Flair 0.4.1
+i-darts-conll2003 | search.kind                    | 'i-darts' | I-DARTS
+i-darts-conll2003 | search.nodes                   | 8       | I-DARTS, section 3.1
+i-darts-conll2003 | search.softmax                 | 'node'  | I-DARTS, Eq. 4
+i-darts-conll2003 | search.top_edges               | 1       | I-DARTS, section 3.2
+i-darts-conll2003 | search.epochs                  | 40      | I-DARTS, section 3.1
+i-darts-conll2003 | search.batch                   | 256     | I-DARTS, section 3.1
+i-darts-conll2003 | search.learning_rate           | 0.1     | I-DARTS, section 3.1
+i-darts-conll2003 | search.weight_decay            | 5e-7    | I-DARTS, section 3.1
+i-darts-conll2003 | search.architecture_rate_intra | 3e-3    | I-DARTS, section 3.1
+i-darts-conll2003 | search.architecture_decay      | 1e-3    | I-DARTS, section 3.1
+i-darts-conll2003 | search.clip                    | 5.0     | I-DARTS, section 3.2: that of its evaluation
+i-darts-conll2003 | search.evaluation_batch        | 32      | Flair 0.4.1
+i-darts-conll2003 | model.kind                     | 'tagger' | I-DARTS, section 3.2: RNN-CRF
+i-darts-conll2003 | model.hidden                   | 256     | I-DARTS, section 3.1
+i-darts-conll2003 | model.layers                   | 1       | I-DARTS, section 3.2
+i-darts-conll2003 | model.relearn                  | true    | Flair 0.4.1
+i-darts-conll2003 | model.crf                      | true    | I-DARTS, section 3.2
+i-darts-conll2003 | model.constrained              | false   | Flair 0.4.1
+i-darts-conll2003 | model.dropout_words            | 0.05    | Flair 0.4.1
+i-darts-conll2003 | model.words_dropped            | 'step'  | Flair 0.4.1
+i-darts-conll2003 | model.dropout_input            | 0.5     | Flair 0.4.1
+i-darts-conll2003 | model.dropout_output           | 0.5     | Flair 0.4.1
+i-darts-conll2003 | model.loss                     | 'sum'   | Flair 0.4.1
+darts-conll2003   | search.kind                    | 'darts' | DARTS
+darts-conll2003   | search.softmax                 | 'pair'  | DARTS, Eq. 2
 """  # noqa: E501
 
 OURS = {
@@ -356,13 +421,29 @@ OURS = {
     "tpe-ptb": {"pool.cells"},
     "smac-ptb": {"pool.cells"},
     "local-search-ptb": {"method.kind", "method.epochs"},
+    "ner-conll2003": {"training.average_after", "training.explode_above"},
+    "ner-conll2003-words": set(),
+    "ner-wnut17-words": set(),
+    "chunks-conll2000-words": set(),
+    "i-darts-conll2003-training": {"task.validate_on"},
+    "i-darts-conll2003-training-words": set(),
+    "i-darts-conll2003": {"selection_epochs", "search.explode_above"},
+    # all but the method as in i-darts-conll2003
+    "darts-conll2003": {
+        "selection_epochs", "task.data", "task.scheme", "task.documents", "search.epochs",
+        "search.learning_rate", "search.clip", "search.evaluation_batch", "search.explode_above",
+        *(f"model.{name}" for name in (
+            "kind", "hidden", "layers", "relearn", "crf", "constrained", "dropout_words",
+            "words_dropped", "dropout_input", "dropout_output", "loss",
+        )),
+    },
 }  # fmt: skip
 """Settings of these recipes that no source has: a comment in the recipe says what is chosen."""
 
 LEFT_OUT = ("description", "extends", "training", "task.kind")
 """No numbers of a paper."""
 
-ELSEWHERE = ("init_range", "norm")
+ELSEWHERE = ("init_range", "norm", "embeddings")
 """How the names of settings begin that are told elsewhere."""
 
 NO_PAPERS = ("auto", "laptop")

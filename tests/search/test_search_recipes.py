@@ -7,19 +7,21 @@ from pathlib import Path
 
 import pytest
 
-from cellwright.data import KNOWN
 from cellwright.models import OneLayerSettings
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import recipe_from_json, recipe_names, recipe_to_toml
 from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe, search_recipe_names
 from cellwright.tasks.language.settings import LanguageSettings
+from cellwright.tasks.registry import task_kind
 
 PAPERS = [
+    "darts-conll2003",
     "darts-ptb",
     "enas-ptb",
     "ess-ptb",
     "ess-wikitext-103",
+    "i-darts-conll2003",
     "i-darts-ptb",
     "random-sharing-ptb",
 ]
@@ -46,7 +48,7 @@ DARTS_MODEL = model_of(hidden=300, dropout_embedding=0.2, dropout_words=0.0, ar=
 
 def test_each_paper_has_its_recipe_and_a_small_one():
     small = [f"{name}-laptop" for name in PAPERS]
-    assert search_recipe_names() == sorted([*PAPERS, *small, "ess-laptop"])
+    assert search_recipe_names() == sorted([*PAPERS, *small, "ess-laptop", "enas-conll2003-laptop"])
 
 
 @pytest.mark.parametrize("name", search_recipe_names())
@@ -54,8 +56,7 @@ def test_packaged_recipes(name: str):
     recipe = load_search_recipe(name)
     assert recipe.name == name
     assert recipe.description
-    assert recipe.task.kind == "language"
-    assert recipe.task.data in KNOWN
+    assert recipe.task.data in task_kind(recipe.task.kind).names
     assert recipe.training in recipe_names()
     if name.endswith("laptop"):
         assert 100 <= recipe.model.hidden <= 128

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from cellwright.base.errors import did_you_mean, shown
 from cellwright.data import places
@@ -26,8 +26,8 @@ class KnownVectors:
     @property
     def files(self) -> tuple[str, ...]:
         """Names under which the file may lie there; a part of the words serves too."""
-        stem, dot, ending = self.file.rpartition(".")
-        part = f"{stem}.subset{dot}{ending}"
+        name = PurePath(self.file)
+        part = f"{name.stem}.subset{name.suffix}"
         return self.file, f"{self.file}.gz", part, f"{part}.gz"
 
 
@@ -52,6 +52,10 @@ _TABLE = (
     KnownVectors("fasttext-news", "wiki-news-300d-1M.vec",
                  f"{_FASTTEXT}/wiki-news-300d-1M.vec.zip",
                  "fastText, Wikipedia and news, 300 numbers"),
+    KnownVectors("komninos", "komninos_english_embeddings",
+                 "https://public.ukp.informatik.tu-darmstadt.de/reimers/embeddings/"
+                 "komninos_english_embeddings.gz",
+                 "by dependencies (Komninos and Manandhar 2016), Wikipedia, 300 numbers"),
     KnownVectors("word2vec-news", "GoogleNews-vectors-negative300.bin",
                  "https://code.google.com/archive/p/word2vec",
                  "word2vec, Google News, 300 numbers"),
