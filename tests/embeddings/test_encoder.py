@@ -138,7 +138,7 @@ def test_progress_is_told_and_no_random_number_drawn(folder: Path):
 def test_what_is_not_an_encoder_is_an_error(folder: Path, tmp_path: Path):
     with pytest.raises(EmbeddingError, match="has layers from 0 to 2, and no 3"):
         made(folder, layers=[3])
-    with pytest.raises(EmbeddingError, match="and each once"):
+    with pytest.raises(EmbeddingError, match="given once each"):
         made(folder, layers=[2, -1])
     with pytest.raises(EmbeddingError, match=r"has no config\.json"):
         made(tmp_path)
@@ -150,6 +150,12 @@ def test_what_is_not_an_encoder_is_an_error(folder: Path, tmp_path: Path):
     with pytest.raises(EmbeddingError, match="its configuration cannot be read") as caught:
         made(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("layers", ["first", [], [True], ["0"], 3])
+def test_layers_are_all_last_or_numbers(layers: Any):
+    with pytest.raises(ValueError, match=r"should be 'all', 'last' or a list such as \[0, -1\]"):
+        TransformerSettings(model="x", layers=layers)
 
 
 def test_pickled_weights_are_refused(tmp_path: Path):

@@ -150,6 +150,21 @@ def test_short_words_stand_for_pooled_models() -> None:
     assert (plain.kind, plain.pooling) == ("flair", "none")
 
 
+def test_paths_hold_in_any_working_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of things that are there; names stay names."""
+    monkeypatch.chdir(folder)
+    (folder / "v.txt").write_text("a 1 2\n")
+    (folder / "glove-50d").write_text("a 1 2\n")
+    models = [Path(path).name for path in tiny_flair(folder)]
+    values = ["v.txt", "glove-50d", {"kind": "flair", "models": [*models, "news-forward"]},
+              {"kind": "run", "run": "./data"}, "table"]  # fmt: skip
+    settings = TaggingSettings.model_validate({"embeddings": values}).from_anywhere()
+    file, name, flair, run, _ = settings.embeddings
+    assert (file.name, name.name) == (str(folder / "v.txt"), "glove-50d")
+    assert flair.models == (*(str(folder / model) for model in models), "news-forward")
+    assert run.run == str(folder / "data")
+
+
 def test_half_precision_changes_little(folder: Path) -> None:
     full, half = task_of(folder, flair(folder)), task_of(folder, flair(folder, half=True))
     for one, other in zip(full.ordered("valid", 2), half.ordered("valid", 2), strict=True):
@@ -166,7 +181,8 @@ def test_room_for_all_parts_is_looked_at_before_the_first_is_computed(
     task = task_of(folder, flair(folder))
     monkeypatch.setenv(LIMIT, "400")
     monkeypatch.setattr(CharacterModel, "states", lambda *_: pytest.fail("computed"))
-    with pytest.raises(EmbeddingError, match="CELLWRIGHT_CACHE_LIMIT is 0 MB"):
+    says = r"CELLWRIGHT_CACHE_LIMIT is 0 MB; .* \(half = true\)"
+    with pytest.raises(EmbeddingError, match=says):
         task.ordered("valid", 2)
 
 

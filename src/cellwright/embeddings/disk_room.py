@@ -25,12 +25,12 @@ _STAYS_FREE, _SHARE = 10**9, 20
 """So many bytes stay free, or one part of so many of a small disk."""
 
 
-def check_room(needed: int, half: bool | None = None) -> None:
+def check_room(needed: int, half: bool = False) -> None:
     """Say so if features would take more of the disk than they may.
 
     Args:
         needed: bytes that are to be written.
-        half: whether they are in half precision already; None if that is no choice.
+        half: whether all of them are in half precision already.
 
     Raises:
         EmbeddingError: there is too little room. The message has the numbers, and what to do.
@@ -38,20 +38,20 @@ def check_room(needed: int, half: bool | None = None) -> None:
     if not needed:
         return
     folder = places.embeddings_folder()
-    less = "" if half or half is None else ", or keep them in half precision (half = true)"
+    less = "" if half else ", or keep them in half precision (half = true)"
     begin = f"features of {memory(needed)} are not computed, for they could not be kept in {folder}"
     limit = cache_limit()
     if limit is not None and (there := _taken(folder)) + needed > limit:
         raise EmbeddingError(
             f"{begin}: {memory(there)} are there, and {LIMIT} is {memory(limit)}; remove what is "
-            f"not needed from {folder}, raise the limit{less}"
+            f"not needed from there or raise the limit{less}"
         )
     disk = shutil.disk_usage(_nearest(folder))
     margin = min(_STAYS_FREE, disk.total // _SHARE)
     if needed + margin > disk.free:
         raise EmbeddingError(
             f"{begin}: {memory(disk.free)} of the disk are free, of which {memory(margin)} are "
-            f"to stay so; make room, set CELLWRIGHT_CACHE to a folder on another disk{less}"
+            f"to stay so; make room or set CELLWRIGHT_CACHE to a folder on another disk{less}"
         )
 
 

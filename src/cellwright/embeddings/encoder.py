@@ -50,16 +50,14 @@ class Encoder:
 
     def _chosen_layers(self) -> tuple[int, ...]:
         last, wanted = int(self._config.num_hidden_layers), self.settings.layers
-        if wanted == "all":
-            return tuple(range(last + 1))
-        if wanted == "last":
-            return (last,)
+        if isinstance(wanted, str):
+            return (last,) if wanted == "last" else tuple(range(last + 1))
         chosen = tuple(number + last + 1 if number < 0 else number for number in wanted)
         for number, said in zip(chosen, wanted, strict=True):
             if not 0 <= number <= last:
                 raise EmbeddingError(f"{self.folder} has layers from 0 to {last}, and no {said}")
-        if not chosen or len(set(chosen)) < len(chosen):
-            raise EmbeddingError(f"layers of {self.folder} should be given, and each once")
+        if len(set(chosen)) < len(chosen):
+            raise EmbeddingError(f"layers of {self.folder} should be given once each: {wanted}")
         return chosen
 
     @property

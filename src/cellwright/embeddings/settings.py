@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import Self
 
 from cellwright.base.bounds import Count
+from cellwright.base.errors import shown
 from cellwright.base.paths import from_anywhere
 from cellwright.base.validation import as_tuple
 
@@ -72,13 +73,22 @@ class FlairSettings(_Kept):
     )
 
 
+def _layers(value: Any) -> Any:
+    if value in ("all", "last"):
+        return value
+    numbers = tuple(value) if isinstance(value, list | tuple) else ()
+    if not numbers or any(isinstance(one, bool) or not isinstance(one, int) for one in numbers):
+        raise ValueError(f"should be 'all', 'last' or a list such as [0, -1], not {shown(value)}")
+    return numbers
+
+
 class TransformerSettings(_Kept):
     """Hidden layers of an encoder that the package transformers reads, which do not change."""
 
     files = "model"
     kind: Literal["transformer"] = "transformer"
     model: str = Field(min_length=1, description="a folder, or a name of the hub that is here")
-    layers: Literal["all", "last"] | Annotated[tuple[int, ...], BeforeValidator(as_tuple)] = Field(
+    layers: Annotated[str | tuple[int, ...], BeforeValidator(_layers)] = Field(
         "all", description="all, last, or numbers: 0 is what enters the first, -1 the last"
     )
     mix: bool = Field(True, description="learn one sum of the layers; otherwise side by side")

@@ -180,7 +180,8 @@ class TaggingTask:
     def _check_room(self) -> None:
         """Before the first features are computed: all of them, of all parts, have to fit."""
         parts = [getattr(self.data, part) for part in PARTS]
-        check_room(sum(each.missing(part) for each in self._sources for part in parts))
+        half = all(getattr(one, "half", True) for one in self.settings.embeddings)
+        check_room(sum(each.missing(part) for each in self._sources for part in parts), half)
 
     @cached_property
     def _training_memories(self) -> Memories:
