@@ -168,3 +168,22 @@ def test_a_sentence_in_brackets() -> None:
     sentence = use.TaggedSentence(("Ann", "in", "New", "York"), (), spans)
     assert str(sentence) == "[Ann]PER in [New York]LOC"
     assert sentence.text(spans[1]) == "New York"
+
+
+def test_what_is_pooled_knows_the_training_part_and_the_sentence_alone(folder: Path) -> None:
+    model = str(folder / "vectors" / "tiny-backward.safetensors")
+    parts = [{"kind": "flair", "models": [model], "pooling": "min"}]
+    values = {"data": str(folder), "embeddings": parts}
+    task = open_task(TaggingSettings.model_validate(values))
+    assert isinstance(task, TaggingTask)
+    assert task.pools
+    [rows] = task.batch_of([["Ann", "lives"], ["Zed"]]).features.values()
+    before, own = rows[:, 0, :6], rows[:, 0, 6:]
+    [train] = task.ordered("train", 8)[0].features.values()
+    in_training = train[0, 0, 6:]  # the first word of train is Ann, and is there once
+    assert torch.allclose(before[0], torch.minimum(own[0], in_training), atol=1e-6)
+    assert torch.equal(rows[0, 1, :6], rows[0, 1, 6:])  # nobody has seen Zed
+    [alone] = task.batch_of([["Zed"]]).features.values()
+    assert torch.allclose(alone[0, 0], rows[0, 1], atol=1e-6)
+    tagger = SentenceTagger(task, task.model(cw.zoo["rnn"], TaggerSettings(hidden=4)))
+    assert len(next(tagger.tag(["Ann lives in Oslo"])).tags) == 4

@@ -1,4 +1,4 @@
-"""What words become: pretrained vectors, character language models, characters.
+"""What words become: pretrained vectors, frozen language models and encoders, characters.
 
 May import `data/`, `spaces/`, `engine/`, `cell/` and `base/`. What is frozen is computed once, kept
 in the cache folder and mapped into memory from there. Settings need no torch, so that recipes are

@@ -8,7 +8,7 @@ from cellwright.base.progress import Progress
 from cellwright.models.tagger import Tagger
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RUNS, RunFolder
-from cellwright.runs.trained import load_trained
+from cellwright.runs.trained import Trained, load_trained
 from cellwright.tasks.tagging.task import TaggingTask
 from cellwright.tasks.tagging.use import SentenceTagger
 
@@ -16,7 +16,8 @@ from cellwright.tasks.tagging.use import SentenceTagger
 def load_tagger(
     path: Path | str, *, runs: Path = RUNS, progress: Progress | None = None
 ) -> SentenceTagger:
-    """The tagger of a run with its best weights. The data that it was trained on need not be there.
+    """The tagger of a run with its best weights. The data that it was trained on need not be there;
+    only features that are pooled remember it, if it is.
 
     Args:
         path: the run's folder, or its name in `runs`.
@@ -31,6 +32,12 @@ def load_tagger(
     if kind != "tagging":
         raise RunError(f"{folder.path} has learned the task {kind!r}, and this is for taggers")
     trained = load_trained(folder.path, alone=True, progress=progress)
-    assert isinstance(trained.task, TaggingTask)
+    if _task(trained).pools:
+        trained = load_trained(folder.path, progress=progress)
     assert isinstance(trained.model, Tagger)
-    return SentenceTagger(trained.task, trained.model, progress)
+    return SentenceTagger(_task(trained), trained.model, progress)
+
+
+def _task(trained: Trained) -> TaggingTask:
+    assert isinstance(trained.task, TaggingTask)
+    return trained.task

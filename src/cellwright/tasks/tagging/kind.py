@@ -19,6 +19,9 @@ from cellwright.tasks.tagging.settings import TaggingSettings
 WORDS, CHARACTERS, TAGS = "words.txt", "characters.txt", "tags.json"
 """What a run keeps of its data: words and characters with their counts, and what tags there are."""
 
+EMBEDDINGS = "embeddings.json"
+"""Hashes of the frozen models that words became features by, if there are any."""
+
 LAPTOP = "tagging-laptop"
 """The recipe that needs nothing but the data."""
 
@@ -82,11 +85,14 @@ def _kept(task: TaggingTask) -> dict[str, bytes]:
 
     data = task.data
     tags = {"scheme": data.tags.scheme, "types": list(data.tags.types)}
-    return {
+    files = {
         WORDS: to_text(data.vocabulary.tokens, data.vocabulary.counts.tolist()),
         CHARACTERS: to_text(data.characters.tokens, data.characters.counts.tolist()),
         TAGS: json.dumps(tags, ensure_ascii=False).encode() + b"\n",
     }
+    if task.identities:
+        files[EMBEDDINGS] = json.dumps(task.identities).encode() + b"\n"
+    return files
 
 
 def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingTask:
@@ -106,7 +112,21 @@ def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingT
     words, characters = from_rows(files[WORDS]), from_rows(files[CHARACTERS])
     name = Path(settings.data).name
     data = without_sentences(name, words, characters, TagSet(tags["scheme"], tuple(types)))
-    return TaggingTask(data, settings)
+    task = TaggingTask(data, settings)
+    _check_models(task, json.loads(files.get(EMBEDDINGS, b"{}")))
+    return task
+
+
+def _check_models(task: TaggingTask, kept: object) -> None:
+    """Frozen models have to be those of the training: weights mean nothing with other features."""
+    if not isinstance(kept, dict):
+        raise ValueError(f"{EMBEDDINGS} has no hashes")
+    for name, identity in task.identities.items():
+        if kept.get(name, identity) != identity:
+            number, _, kind = name.partition("-")
+            raise ValueError(
+                f"embedding {int(number) + 1} ({kind}) is not what the run was trained with"
+            )
 
 
 def _errors(subject: Subject, top: int) -> Details:
