@@ -107,6 +107,15 @@ def test_a_word_that_is_longer_than_a_window_counts_as_far_as_it_fits(folder: Pa
     assert found.any(1).all()
 
 
+def test_odd_words_do_no_harm(folder: Path):
+    words = ["", " ", "\ud800", "\x00", "a\udcff", "\u202e", "😀" * 300, "\n", "lives in"]
+    found = made(folder, pieces="mean").features([words, *([word] for word in words)]).get()
+    assert found.shape == (18, 24)
+    assert np.isfinite(found).all()
+    assert found[2].any()
+    assert not found[0].any()
+
+
 def test_layers_are_computed_once(folder: Path, monkeypatch: pytest.MonkeyPatch):
     first = made(folder).features(SENTENCES).get()
     monkeypatch.setattr(encoder_files, "read_weights", lambda _: pytest.fail("computed again"))

@@ -137,7 +137,7 @@ def _in_the_hubs_cache(name: str) -> Path | None:
 def _told(folder: Path, what: str) -> Iterator[None]:
     """Reads without a word on the screen; what goes wrong, in whatever way, becomes one line."""
     logging = transformers().utils.logging
-    level = logging.get_verbosity()
+    level, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
@@ -147,4 +147,5 @@ def _told(folder: Path, what: str) -> Iterator[None]:
         raise EmbeddingError(f"{folder}: {what} cannot be read: {why}") from None
     finally:
         logging.set_verbosity(level)
-        logging.enable_progress_bar()
+        if bars:
+            logging.enable_progress_bar()

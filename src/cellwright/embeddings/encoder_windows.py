@@ -61,7 +61,7 @@ def windows(sentences: Sequence[Sequence[str]], tokenizer: Any, longest: int) ->
     overlap = (longest - around) // 2
     first = np.cumsum([0, *map(len, sentences)])
     for begin in range(0, len(sentences), _SENTENCES):
-        some = [list(words) for words in sentences[begin : begin + _SENTENCES]]
+        some = [list(map(_unicode, words)) for words in sentences[begin : begin + _SENTENCES]]
         read = tokenizer(
             some,
             is_split_into_words=True,
@@ -81,6 +81,11 @@ def windows(sentences: Sequence[Sequence[str]], tokenizer: Any, longest: int) ->
                 pieces = np.array(read["input_ids"][at], np.int64)
                 if len(places):
                     yield Window(pieces, places, first[begin + number] + words[places])
+
+
+def _unicode(word: str) -> str:
+    """A word without halves of characters, which Python has and tokenizers refuse."""
+    return word.encode("utf-8", "replace").decode() if not word.isascii() else word
 
 
 def _word_ids(read: Any, window: int) -> Numbers:
