@@ -171,8 +171,8 @@ class InSentences:
         return lambda words, start, end: rows[start:end]
 
     def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
-        """The features of the words of any sentences, one after another, which are not kept."""
-        return self._features(sentences).now(progress)
+        """Computed now, and not kept; a few sentences take a moment, of which nobody is told."""
+        return self._features(sentences).now()
 
     def missing(self, part: Sentences) -> int:
         """All rows, unless they are kept."""
