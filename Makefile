@@ -29,10 +29,10 @@ help:
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml constraints.txt $(NATIVE)
+$(STAMP): Makefile pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,plots,tensorboard,cluster]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,plots,tensorboard,cluster]"
 	@touch $@
 
 demo: $(STAMP)

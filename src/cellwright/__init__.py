@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cellwright import bench, data, testing
-    from cellwright.api import as_cell, compare, evaluate, load, search, sensitivity, train
+    from cellwright.api import as_cell, compare, evaluate, load, search, sensitivity, tag, train
     from cellwright.cell import Cell, CellError, Node
     from cellwright.cell.zoo import zoo
     from cellwright.engine import Recurrent, WeightBank
@@ -40,6 +40,7 @@ __all__ = [
     "load",
     "search",
     "sensitivity",
+    "tag",
     "testing",
     "train",
     "zoo",
@@ -49,7 +50,9 @@ _LATER = {
     **dict.fromkeys(("Cell", "CellError", "Node"), "cellwright.cell"),
     "zoo": "cellwright.cell.zoo",
     **dict.fromkeys(("Recurrent", "WeightBank"), "cellwright.engine"),
-    **dict.fromkeys(("as_cell", "evaluate", "load", "sensitivity", "train"), "cellwright.api"),
+    **dict.fromkeys(
+        ("as_cell", "evaluate", "load", "sensitivity", "tag", "train"), "cellwright.api"
+    ),
 }
 """What is imported when it is asked for: torch takes a second, which those who only look at cells
 need not wait for; and the command hears Ctrl-C only once this module is imported."""

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from cellwright.embeddings import flair_lm
+from cellwright.embeddings import text_states
 from cellwright.embeddings.errors import EmbeddingError
 from cellwright.embeddings.flair_files import find_model
 from cellwright.embeddings.flair_lm import CharacterModel, kept_states
@@ -89,8 +89,8 @@ def test_states_are_those_of_plain_torch(write, forwards: bool, backend: str, ki
 def test_batches_and_pieces_change_nothing(write, monkeypatch, batch: int, steps: int):
     model = CharacterModel(write())
     expected = model.states(SENTENCES)
-    monkeypatch.setattr(flair_lm, "BATCH", batch)
-    monkeypatch.setattr(flair_lm, "STEPS", steps)
+    monkeypatch.setattr(text_states, "BATCH", batch)
+    monkeypatch.setattr(text_states, "STEPS", steps)
     torch.testing.assert_close(model.states(SENTENCES), expected, atol=1e-6, rtol=0)
 
 

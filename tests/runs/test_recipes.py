@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cellwright.data import KNOWN
 from cellwright.models.settings import AwdSettings, OneLayerSettings
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipes import (

@@ -12,6 +12,7 @@ import torch
 import cellwright as cw
 from cellwright.base.errors import UserError
 from cellwright.data.tagged import TagSet
+from cellwright.embeddings.kept_features import Features
 from cellwright.engine import native_backend
 from cellwright.engine.ragged import Ragged
 from cellwright.models.settings import TaggerSettings
@@ -73,12 +74,14 @@ def test_features_by_place_stay_with_their_words(
 
         def __init__(self, name: str) -> None: ...
 
-    def states(models: Any, texts: list[list[str]], progress: Any) -> Any:
-        lengths = [len(word) for text in texts for word in text]
-        return np.array(lengths, np.float32)[:, None]
+    def lengths(models: Any, texts: list[list[str]], half: bool) -> Features:
+        def compute(out: torch.Tensor, progress: Any) -> None:
+            out[:, 0] = torch.tensor([float(len(word)) for text in texts for word in text])
+
+        return Features("test", ["lengths"], texts, 1, compute, half)
 
     monkeypatch.setattr(features, "CharacterModel", Model)
-    monkeypatch.setattr(features, "kept_states", states)
+    monkeypatch.setattr(features, "character_features", lengths)
     whole = task_of(folder, {"kind": "flair", "models": ["x"]})
     first, second = whole.halves()
     assert [len(task.data.train) for task in (first, second)] == [1, 2]

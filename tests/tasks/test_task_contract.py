@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from cellwright.tasks.registry import BUILT_IN
 from cellwright.testing import TASK_CHECKS, TaskCase
+from tiny_models import tiny_encoder, tiny_flair, tiny_run
 
 WORDS = [f"w{number}" for number in range(12)]
 
@@ -63,6 +65,33 @@ def test_tagging(check: Callable[[TaskCase], None], crf: bool, sentences: Path) 
     model = {"hidden": 6, "layers": 2 if crf else 1, "dropout_input": 0.1, "crf": crf,
              "constrained": crf}  # fmt: skip
     check(TaskCase("tagging", {"data": str(sentences), "embeddings": words}, model, batch=4))
+
+
+@pytest.fixture(scope="module")
+def frozen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
+    """Embeddings by frozen models, pooled and mixed."""
+    folder = tmp_path_factory.mktemp("frozen")
+    found: dict[str, dict[str, Any]] = {
+        "pooled": {"kind": "flair", "models": tiny_flair(folder / "flair"), "pooling": "mean"},
+        "run": {"kind": "run", "run": str(tiny_run(folder / "lm")), "half": True},
+    }
+    if find_spec("transformers") is not None:
+        found["mixed"] = {"kind": "transformer", "model": str(tiny_encoder(folder / "encoder"))}
+    return found
+
+
+@pytest.mark.parametrize("kind", ["pooled", "run", "mixed"])
+@pytest.mark.parametrize("check", TASK_CHECKS, ids=lambda check: check.__name__)
+def test_tagging_by_frozen_models(
+    check: Callable[[TaskCase], None],
+    kind: str,
+    sentences: Path,
+    frozen: dict[str, dict[str, Any]],
+) -> None:
+    if kind not in frozen:
+        pytest.skip("transformers is not installed")
+    settings = {"data": str(sentences), "embeddings": [frozen[kind]]}
+    check(TaskCase("tagging", settings, {"hidden": 6, "dropout_input": 0.1}, batch=4))
 
 
 def test_every_task_is_tested() -> None:

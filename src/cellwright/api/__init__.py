@@ -22,6 +22,7 @@ from cellwright.api.results import (
     TrainedRun,
 )
 from cellwright.api.searching import search
+from cellwright.api.tagging import tag
 from cellwright.api.training import evaluate, load, train
 from cellwright.api.varying import sensitivity
 from cellwright.api.watching import Watcher
@@ -41,5 +42,6 @@ __all__ = [
     "load",
     "search",
     "sensitivity",
+    "tag",
     "train",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell
 from cellwright.cell.formats import read
 from cellwright.cell.zoo import zoo
-from cellwright.runs.recipe_text import NONE
+from cellwright.runs.recipe_text import as_toml
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe
 from cellwright.runs.suggestion import FIRST, suggested_recipe
 
@@ -106,13 +105,8 @@ def training_recipe(
 
 def _written(value: Any) -> str:
     """A value as TOML."""
-    if value is None:
-        return f'"{NONE}"'
-    if isinstance(value, Path):
-        value = str(value)
     if isinstance(value, type):  # a method or a task of one's own, as `method.kind`
         value = place_of(value)
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError):
-        raise UserError(f"a setting is a number, a word or a list, not {shown(value)}") from None
+    if value is not None and not isinstance(value, str | int | float | list | tuple | Path | dict):
+        raise UserError(f"a setting is a number, a word or a list, not {shown(value)}")
+    return as_toml(value)

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from cellwright.cli import compare, evaluate, search, sensitivity, similarity, train
+from cellwright.cli import compare, evaluate, search, sensitivity, similarity, tag, train
 from cellwright.cli.bench import app as bench
 from cellwright.cli.cells import app as cells
 from cellwright.cli.data import app as data
@@ -40,6 +40,7 @@ app.add_typer(runs, name="runs")
 app.add_typer(studies, name="studies")
 app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
 app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
+app.command("tag", cls=Command, epilog=tag.EXAMPLES)(tag.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)

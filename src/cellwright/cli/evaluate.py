@@ -1,4 +1,4 @@
-"""`cellwright evaluate`: what a trained model is worth; a language model, word by word if asked."""
+"""`cellwright evaluate`: what a trained model is worth; if asked, word by word, or its errors."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from cellwright.cli.work_bar import work_bar
 if TYPE_CHECKING:
     from cellwright.runs.texts import Evaluation
     from cellwright.runs.trained import Trained
+    from cellwright.tasks.details import Subject
     from cellwright.tasks.task import Part as DataPart
 
 EXAMPLES = examples(
@@ -56,11 +57,16 @@ def run(
     words: Annotated[
         bool, typer.Option("--words", help="Show losses by word, and by frequency.")
     ] = False,
+    errors: Annotated[
+        bool, typer.Option("--errors", help="Show what a tagger gets wrong.")
+    ] = False,
     against: Annotated[
         str | None,
         typer.Option(metavar="RUN", help="Compare with this run, word by word."),
     ] = None,
-    top: Annotated[int, typer.Option(metavar="N", min=1, help="How many words to show.")] = 8,
+    top: Annotated[
+        int, typer.Option(metavar="N", min=1, help="How many words, or examples, to show.")
+    ] = 8,
     least: Annotated[
         int,
         typer.Option(
@@ -85,21 +91,27 @@ def run(
     it. Negative is better. The text is read in as many columns as in training's
     own measurements, and the first word of each column is not predicted.
 
+    For taggers, --errors shows which spans were missed, invented, of a wrong
+    type or with wrong borders, with examples; precision, recall and F1 of each
+    type, also of spans with words that training does not have; and which types
+    are taken for which. --against compares two taggers of the same data by how
+    often training has the words.
+
     In JSON, loss is what was minimised, and value what the metric makes of it.
     """
     trained = _load(run, data, runs)
     if trained.folder.info.recipe.task.kind != LANGUAGE:
-        _refuse_words(trained, words, against)
-        scored = _score(trained, part.value, data)
-        shown = [partial(tables.print_score, scored)]
-        document = {"run": _scored_document(scored)}
+        other = None if against is None else _load(against, data, runs)
+        _refuse(trained, words, errors, other)
+        shown, document = _any_task(trained, other, part.value, data, errors, top)
     else:
+        _refuse(trained, False, errors, None)
         found = _evaluate(trained, data, part.value)
-        other = None
+        beside = None
         if against is not None:
-            other = _evaluate(_load(against, data, runs), data, part.value, found)
-        shown = _tables(found, other, words, top, least)
-        document = _document(found, other)
+            beside = _evaluate(_load(against, data, runs), data, part.value, found)
+        shown = _tables(found, beside, words, top, least)
+        document = _document(found, beside)
     if json_file == "-":
         emit_json(jsonable(document))
         return
@@ -140,15 +152,67 @@ def _load(run: str, data: str | None, runs: Path) -> Trained:
         return load_trained(run, runs=runs, data=data, progress=progress)
 
 
-def _refuse_words(trained: Trained, words: bool, against: str | None) -> None:
-    """Say so if words are asked for, and it is no language model."""
-    given = [name for name, value in {"--words": words, "--against": against}.items() if value]
-    if given:
-        kind = trained.folder.info.recipe.task.kind
+_FOR = {
+    "--words": "language models",
+    "--errors": "taggers",
+    "--against": "two language models or two taggers",
+}
+"""What options are for, of tasks that come with cellwright."""
+
+
+def _refuse(trained: Trained, words: bool, errors: bool, other: Trained | None) -> None:
+    """Say so if something is asked for that the kind of task does not have."""
+    from cellwright.tasks.registry import task_kind
+
+    name = trained.folder.info.recipe.task.kind
+    kind = task_kind(name)
+    against = other is not None and (
+        kind.against is None or other.folder.info.recipe.task.kind != name
+    )
+    wrong = {"--words": words, "--errors": errors and kind.errors is None, "--against": against}
+    for option in (option for option, is_wrong in wrong.items() if is_wrong):
+        path, task = trained.folder.path, name
+        if option == "--against" and kind.against is not None and other is not None:
+            path, task = other.folder.path, other.folder.info.recipe.task.kind
         raise typer.BadParameter(
-            f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} for language models, and "
-            f"{trained.folder.path} has learned the task {kind!r}"
+            f"{option} is for {_FOR[option]}, and {path} has learned the task {task!r}"
         )
+
+
+def _any_task(
+    trained: Trained,
+    other: Trained | None,
+    part: DataPart,
+    data: str | None,
+    errors: bool,
+    top: int,
+) -> tuple[list[partial[None]], dict[str, Any]]:
+    """What is printed, and what JSON has, of a model of any task but the language's."""
+    from cellwright.tasks.registry import task_kind
+
+    kind = task_kind(trained.folder.info.recipe.task.kind)
+    scored = _score(trained, part, data)
+    shown = [partial(tables.print_score, scored)]
+    document: dict[str, Any] = {"run": _scored_document(scored)}
+    if errors and kind.errors is not None:
+        details = kind.errors(_subject(trained, part), top)
+        shown.append(partial(tables.print_details, details))
+        document["errors"] = details.document
+    if other is not None and kind.against is not None:
+        beside = _score(other, part, data)
+        details = kind.against(_subject(trained, part), _subject(other, part), top)
+        shown.append(partial(tables.print_beside, scored, beside, details))
+        document["against"] = _scored_document(beside)
+        document["compared"] = details.document
+    return shown, document
+
+
+def _subject(trained: Trained, part: DataPart) -> Subject:
+    from cellwright.tasks.details import Subject
+
+    size = trained.folder.info.recipe.training.evaluation_batch
+    batches = trained.task.ordered(part, size)
+    return Subject(str(trained.folder.path), trained.task, trained.model, batches)
 
 
 def _score(trained: Trained, part: DataPart, data: str | None) -> Scored:

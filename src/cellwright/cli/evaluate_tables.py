@@ -14,6 +14,7 @@ from cellwright.cli.tables import Column, Listing, print_facts
 if TYPE_CHECKING:
     from cellwright.runs.texts import Evaluation
     from cellwright.runs.trained import Trained
+    from cellwright.tasks.details import Details
 
 BY_FREQUENCY = "by how often the training text has a word"
 
@@ -44,6 +45,37 @@ def print_score(scored: Scored) -> None:
             ("time", duration(scored.seconds)),
         ]
     )
+
+
+def print_beside(scored: Scored, other: Scored, details: Details) -> None:
+    """Another model of the same task, how much better this one is, and where."""
+    metric = scored.trained.task.metric
+    change = metric.value(scored.loss) - metric.value(other.loss)
+    shown = f"{metric.written(abs(change))} {'better' if scored.loss < other.loss else 'worse'}"
+    stdout().print()
+    print_facts(
+        [
+            ("against", _name(other.trained)),
+            (metric.name, metric.shown(other.loss)),
+            ("the run is", "as good" if scored.loss == other.loss else shown),
+            *details.facts,
+        ]
+    )
+    print_details(details)
+
+
+def print_details(details: Details) -> None:
+    """The tables that a kind of task has of a model beside its score."""
+    for table in details.tables:
+        listing = Listing(
+            *(
+                Column(name, right=place >= table.texts, short="fold" if place else "")
+                for place, name in enumerate(table.columns)
+            )
+        )
+        for row in table.rows:
+            listing.add(*row)
+        _print_table(table.title, listing)
 
 
 def print_summary(found: Evaluation) -> None:

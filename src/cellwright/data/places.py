@@ -4,6 +4,7 @@
 |---|---|
 | `CELLWRIGHT_DATA` | a folder of corpora, one folder each; only ever read |
 | `CELLWRIGHT_CACHE` | where downloads and token files are kept; else the user's cache folder |
+| `CELLWRIGHT_CACHE_LIMIT` | the most that features of words may take there |
 """
 
 from __future__ import annotations

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+_Other = TypeVar("_Other")
 
 EOS = "<eos>"
 """Ends every line."""
@@ -59,6 +62,10 @@ class Vocabulary:
     def __getitem__(self, token: str) -> int:
         """The number of a word; a `KeyError` if there is no such word."""
         return self._ids[token]
+
+    def get(self, token: str, other: _Other) -> int | _Other:
+        """The number of a word; `other` if there is no such word."""
+        return self._ids.get(token, other)
 
     def token(self, id: int) -> str:
         """The word with this number."""

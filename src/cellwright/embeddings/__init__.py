@@ -1,4 +1,4 @@
-"""What words become: pretrained vectors, character language models, characters.
+"""What words become: pretrained vectors, frozen language models and encoders, characters.
 
 May import `data/`, `spaces/`, `engine/`, `cell/` and `base/`. What is frozen is computed once, kept
 in the cache folder and mapped into memory from there. Settings need no torch, so that recipes are
@@ -7,6 +7,7 @@ read without.
 
 from typing import TYPE_CHECKING, Any
 
+from cellwright.embeddings.all_vectors import AllVectors
 from cellwright.embeddings.errors import EmbeddingError
 from cellwright.embeddings.vectors import WordVectors, word_vectors
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from cellwright.embeddings.pooled import WordMemory
 
 __all__ = [
+    "AllVectors",
     "Alphabet",
     "CharacterBatch",
     "CharacterCNN",

@@ -6,41 +6,30 @@ and a blank behind. A word's vector is the state of the model that reads forward
 last character, once the blank behind it is read; of the one that reads backwards, that
 after the word's first character and the blank before it. A character that the model does not know
 has the number 0, Flair's `<unk>`.
-
-Sentences are run in batches of like lengths, and long ones piece by piece with the state carried
-on: neither changes a result.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
-from pathlib import Path
-from typing import Any, cast
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from cellwright.base.errors import shown
 from cellwright.base.progress import Progress
 from cellwright.embeddings.errors import EmbeddingError
 from cellwright.embeddings.flair_files import ModelFile, find_model, read_model
-from cellwright.embeddings.kept_arrays import kept, key_of
+from cellwright.embeddings.kept_features import Features, Sentences, check_sentences
+from cellwright.embeddings.text_states import Text, states_at
 from cellwright.engine import Recurrent
 
 END = " "
 """What stands behind a sentence, so that its last word has a blank behind it too."""
-
-BATCH = 32
-"""Sentences that are run together."""
-
-STEPS = 64
-"""Characters that are run at a time: the engine keeps all gates of all of them."""
-
-Sentences = Sequence[Sequence[str]]
 
 
 class CharacterModel:
@@ -78,6 +67,7 @@ class CharacterModel:
             self.projection = weight, bias
             self.size = len(bias)
 
+    @cached_property
     def fingerprint(self) -> str:
         """A hash of all that the vectors depend on."""
         digest = hashlib.sha256(repr((self.forwards, self.start)).encode())
@@ -99,120 +89,68 @@ class CharacterModel:
             out: where to write them, if not into a new tensor.
         """
         check_sentences(sentences)
-        texts = [_Text(words, self) for words in sentences]
-        first = np.cumsum([0, *(len(text.places) for text in texts)])
+        texts = [self._text(words) for words in sentences]
         if out is None:
-            out = torch.empty(int(first[-1]), self.size, dtype=torch.float32)
-        order = sorted(range(len(texts)), key=lambda number: -len(texts[number].characters))
-        total, done = sum(len(text.characters) for text in texts), 0
-        with torch.no_grad():
-            for at in range(0, len(order), BATCH):
-                numbers = [number for number in order[at : at + BATCH] if len(texts[number].places)]
-                batch = [texts[number] for number in numbers]
-                rows = [first[number] + np.arange(len(texts[number].places)) for number in numbers]
-                for found, targets in self._run(batch, rows):
-                    out[targets] = found
-                done += sum(len(texts[number].characters) for number in order[at : at + BATCH])
-                if progress is not None:
-                    progress(f"reading sentences {self._way}", done, total)
+            count = sum(len(text.places) for text in texts)
+            out = torch.empty(count, self.size, dtype=torch.float32)
+        way = "forwards" if self.forwards else "backwards"
+        states_at(self._read, texts, out, f"reading sentences {way}", progress)
         return out
 
-    @property
-    def _way(self) -> str:
-        return "forwards" if self.forwards else "backwards"
-
-    def _run(
-        self, batch: Sequence[_Text], rows: Sequence[NDArray[np.int64]]
-    ) -> Iterator[tuple[Tensor, Tensor]]:
-        """Run texts, the longest first; yields states that are wanted, and their rows in the
-        result."""
-        if not batch:
-            return
-        lengths = np.array([len(text.characters) for text in batch])
-        places = np.concatenate([text.places for text in batch])
-        owners = np.repeat(np.arange(len(batch)), [len(text.places) for text in batch])
-        targets = np.concatenate(list(rows))
-        state: Any = None
-        for begin in range(0, int(lengths[0]), STEPS):
-            steps = min(STEPS, int(lengths[0]) - begin)
-            active = int((lengths > begin).sum())
-            numbers = torch.zeros(steps, active, dtype=torch.int64)
-            for row, text in enumerate(batch[:active]):
-                piece = text.characters[begin : begin + steps]
-                numbers[: len(piece), row] = torch.from_numpy(piece)
-            if state is not None:
-                state = _rows(state, active)
-            left = np.minimum(lengths[:active] - begin, steps)
-            result = self.rnn(self.encoder[numbers], state, torch.from_numpy(left))
-            output, state = cast(Tensor, result[0]), result[1]
-            here = np.flatnonzero((places >= begin) & (places < begin + steps))
-            if len(here):
-                wanted = output[places[here] - begin, owners[here]]
-                if self.projection is not None:
-                    wanted = nn.functional.linear(wanted, *self.projection)
-                yield wanted, torch.from_numpy(targets[here])
-
-
-class _Text:
-    """A sentence as numbers of characters, and the place of each word's state among them."""
-
-    def __init__(self, words: Sequence[str], model: CharacterModel) -> None:
+    def _text(self, words: Sequence[str]) -> Text:
+        """A sentence as numbers of characters, and the place of each word's state among them."""
         text = " ".join(words)
         lengths = np.array([len(word) for word in words], dtype=np.int64)
         ends = np.cumsum(lengths + 1) - 1  # behind the last character of each word
         starts = ends - lengths
-        ways = ends if model.forwards else len(text) - starts
-        self.places = len(model.start) + ways
-        read = f"{model.start}{text if model.forwards else text[::-1]}{END}"
-        find = model.characters.get
-        self.characters = np.array([find(character, 0) for character in read], dtype=np.int64)
+        ways = ends if self.forwards else len(text) - starts
+        read = f"{self.start}{text if self.forwards else text[::-1]}{END}"
+        numbers = [self.characters.get(character, 0) for character in read]
+        return Text(np.array(numbers, dtype=np.int64), len(self.start) + ways)
+
+    def _read(self, numbers: Tensor, state: Any, lengths: Tensor) -> tuple[Tensor, Any]:
+        output, state = self.rnn(self.encoder[numbers], state, lengths)
+        if self.projection is not None:
+            output = nn.functional.linear(output, *self.projection)
+        return output, state
+
+
+def character_features(
+    models: Sequence[CharacterModel], sentences: Sentences, half: bool = False
+) -> Features:
+    """What several models side by side have for all words, (words, sum of their sizes)."""
+
+    def compute(out: Tensor, progress: Progress | None) -> None:
+        at = 0
+        for model in models:
+            model.states(sentences, progress, out[:, at : at + model.size])
+            at += model.size
+
+    prints = [model.fingerprint for model in models]
+    about = ["character states 1", str(len(prints)), *prints]
+    size = sum(model.size for model in models)
+    return Features("flair", about, sentences, size, compute, half)
 
 
 def kept_states(
-    models: Sequence[CharacterModel], sentences: Sentences, progress: Progress | None = None
-) -> NDArray[np.float32]:
+    models: Sequence[CharacterModel],
+    sentences: Sentences,
+    progress: Progress | None = None,
+    half: bool = False,
+) -> NDArray[Any]:
     """The vectors of all words by several models side by side, (words, sum of their sizes):
     computed once, kept in the cache folder, and mapped from there.
+
+    Args:
+        models: the models.
+        sentences: each a list of words.
+        progress: called with how many characters are done.
+        half: keep them in half precision.
 
     Raises:
         EmbeddingError: they cannot be kept.
     """
-    check_sentences(sentences)
-    size = sum(model.size for model in models)
-    count = sum(map(len, sentences))
-
-    def make(folder: Path) -> None:
-        mapped = np.lib.format.open_memmap(
-            folder / "states.npy", mode="w+", dtype=np.float32, shape=(count, size)
-        )
-        at = 0
-        for model in models:
-            out = torch.from_numpy(mapped[:, at : at + model.size])
-            model.states(sentences, progress, out)
-            at += model.size
-        mapped.flush()
-
-    prints = [model.fingerprint() for model in models]
-    words = (part for sentence in sentences for part in (str(len(sentence)), *sentence))
-    key = key_of(["character states 1", str(len(prints)), *prints, *words])
-    return kept("flair", key, make, progress)["states"]
-
-
-def check_sentences(sentences: Sentences) -> None:
-    """Say so if something is no list of lists of words.
-
-    Raises:
-        EmbeddingError: it is not.
-    """
-    for sentence in [sentences] if isinstance(sentences, str) else sentences:
-        if isinstance(sentence, str) or not all(isinstance(word, str) for word in sentence):
-            raise EmbeddingError(f"a sentence has to be a list of words, not {shown(sentence)}")
-
-
-def _rows(state: Any, count: int) -> Any:
-    if isinstance(state, Tensor):
-        return state[..., :count, :]
-    return tuple(_rows(part, count) for part in state)
+    return character_features(models, sentences, half).get(progress)
 
 
 def _recurrent(file: ModelFile, backend: str) -> Recurrent:

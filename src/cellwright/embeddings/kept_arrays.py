@@ -59,6 +59,11 @@ def file_key(path: Path) -> str:
         return f"{os.fstat(file.fileno()).st_mtime_ns} {_sampled(file)}"
 
 
+def is_kept(kind: str, key: str) -> bool:
+    """Whether the arrays of a key need not be made."""
+    return _found(places.embeddings_folder() / kind / key) is not None
+
+
 def kept(
     kind: str, key: str, make: Callable[[Path], object], progress: Progress | None = None
 ) -> Arrays:

@@ -5,12 +5,12 @@ Akbik, Bergmann and Vollgraf, "Pooled Contextualized Embeddings for Named Entity
 vectors that it has had, number by number. All words of a batch are added first; then each gets its
 word's pooled vector, followed by its own. So the order of the batches matters. The memory is
 emptied at the start of an epoch, and so it can be had again at any point of one: by adding the
-epoch's batches up to there.
+epoch's batches up to there. A memory can stand on another one, which it leaves as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import torch
 from torch import Tensor
@@ -28,26 +28,27 @@ class WordMemory:
     Args:
         size: numbers of a vector.
         pooling: one of `POOLINGS`.
+        before: a memory of the same kind, whose words this one knows too.
     """
 
-    def __init__(self, size: int, pooling: str = "min") -> None:
+    def __init__(self, size: int, pooling: str = "min", before: WordMemory | None = None) -> None:
         if pooling not in POOLINGS:
             hint = did_you_mean(pooling, POOLINGS) or f"; known are {', '.join(POOLINGS)}"
             raise EmbeddingError(f"unknown pooling {pooling!r}{hint}")
-        self.size, self.pooling = size, pooling
+        self.size, self.pooling, self._before = size, pooling, before
         self.empty()
 
     def empty(self) -> None:
-        """Forget all words, as at the start of an epoch."""
-        self._rows: dict[str, int] = {}
+        """Forget all words that were added, as at the start of an epoch."""
+        self._rows: dict[Hashable, int] = {}
         self._table = torch.empty(0, self.size, dtype=torch.float32)
         self._counts = torch.empty(0, dtype=torch.float32)
 
     def __len__(self) -> int:
-        """How many words there are."""
+        """How many words were added."""
         return len(self._rows)
 
-    def with_pooled(self, words: Sequence[str], states: Tensor) -> Tensor:
+    def with_pooled(self, words: Sequence[Hashable], states: Tensor) -> Tensor:
         """Add the words of a batch; then their pooled vectors, each followed by its own.
 
         Args:
@@ -60,7 +61,7 @@ class WordMemory:
         self.add(words, states)
         return torch.cat([self.pooled(words), states], 1)
 
-    def add(self, words: Sequence[str], states: Tensor) -> None:
+    def add(self, words: Sequence[Hashable], states: Tensor) -> None:
         """Add vectors of words."""
         if states.shape != (len(words), self.size):
             raise EmbeddingError(
@@ -79,7 +80,7 @@ class WordMemory:
             index = rows.unsqueeze(1).expand_as(states)
             self._table.scatter_reduce_(0, index, states, f"a{self.pooling}")
 
-    def pooled(self, words: Sequence[str]) -> Tensor:
+    def pooled(self, words: Sequence[Hashable]) -> Tensor:
         """The pooled vectors of words that were added before.
 
         Raises:
@@ -89,8 +90,23 @@ class WordMemory:
             rows = torch.tensor([self._rows[word] for word in words], dtype=torch.int64)
         except KeyError as error:
             raise EmbeddingError(f"the word {error} has no pooled vector yet") from None
-        found = self._table[rows]
-        return found / self._counts[rows].unsqueeze(1) if self.pooling == "mean" else found
+        found, counts = self._table[rows], self._counts[rows]
+        if self._before is not None:
+            self._join(self._before, words, found, counts)
+        return found / counts.unsqueeze(1) if self.pooling == "mean" else found
+
+    def _join(
+        self, other: WordMemory, words: Sequence[Hashable], found: Tensor, counts: Tensor
+    ) -> None:
+        """Add what another memory has of words to what was found of them here."""
+        places = [at for at, word in enumerate(words) if word in other._rows]
+        rows = [other._rows[words[at]] for at in places]
+        if self.pooling == "mean":
+            found[places] += other._table[rows]
+            counts[places] += other._counts[rows]
+        else:
+            smaller = torch.minimum if self.pooling == "min" else torch.maximum
+            found[places] = smaller(found[places], other._table[rows])
 
     def _grow(self) -> None:
         """Make room for all words, and for as many again."""

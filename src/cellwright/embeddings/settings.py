@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+import os
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from typing_extensions import Self
 
 from cellwright.base.bounds import Count
+from cellwright.base.errors import shown
+from cellwright.base.paths import from_anywhere
 from cellwright.base.validation import as_tuple
 
 
 class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    files: ClassVar[str | None] = None
+    """The setting that names a file or several, if there is one."""
+
+    def from_anywhere(self) -> Self:
+        """The same with paths that hold in any working directory."""
+        if self.files is None:
+            return self
+        said = getattr(self, self.files)
+        found = _from_anywhere(said) if isinstance(said, str) else tuple(map(_from_anywhere, said))
+        return self.model_copy(update={self.files: found})
+
+
+def _from_anywhere(text: str) -> str:
+    """A path of something that is there; names, which have neither folder nor ending, as they
+    are."""
+    path = from_anywhere(text)
+    return str(path) if (os.sep in text or "." in text) and os.path.exists(path) else text
+
 
 class VectorsSettings(_Part):
     """Pretrained vectors of words, which do not change."""
 
+    files = "name"
     kind: Literal["vectors"] = "vectors"
     name: str = Field(min_length=1, description="such as glove-100d, or a file")
 
@@ -29,15 +52,57 @@ class TableSettings(_Part):
     least: Count = Field(2, description="words that training has less often share one vector")
 
 
-class FlairSettings(_Part):
+class _Kept(_Part):
+    """Features of words in their sentences, which are computed once and kept."""
+
+    half: bool = Field(False, description="keep them in half precision, in half the room")
+
+
+class FlairSettings(_Kept):
     """States of character language models of Flair's, which do not change."""
 
+    files = "models"
     kind: Literal["flair"] = "flair"
     models: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         ("news-forward-fast", "news-backward-fast"),
         min_length=1,
         description="by Flair's names, or files",
     )
+    pooling: Literal["none", "min", "max", "mean"] = Field(
+        "none", description="put what a word was in the sentences so far in front"
+    )
+
+
+def _layers(value: Any) -> Any:
+    if value in ("all", "last"):
+        return value
+    numbers = tuple(value) if isinstance(value, list | tuple) else ()
+    if not numbers or any(isinstance(one, bool) or not isinstance(one, int) for one in numbers):
+        raise ValueError(f"should be 'all', 'last' or a list such as [0, -1], not {shown(value)}")
+    return numbers
+
+
+class TransformerSettings(_Kept):
+    """Hidden layers of an encoder that the package transformers reads, which do not change."""
+
+    files = "model"
+    kind: Literal["transformer"] = "transformer"
+    model: str = Field(min_length=1, description="a folder, or a name of the hub that is here")
+    layers: Annotated[str | tuple[int, ...], BeforeValidator(_layers)] = Field(
+        "all", description="all, last, or numbers: 0 is what enters the first, -1 the last"
+    )
+    mix: bool = Field(True, description="learn one sum of the layers; otherwise side by side")
+    pieces: Literal["first", "mean"] = Field(
+        "first", description="the piece of a word that stands for it, or their mean"
+    )
+
+
+class RunSettings(_Kept):
+    """States of a language model that cellwright has trained, which do not change."""
+
+    files = "run"
+    kind: Literal["run"] = "run"
+    run: str = Field(min_length=1, description="the folder of a run")
 
 
 class CharactersSettings(_Part):
@@ -55,11 +120,15 @@ class CharactersSettings(_Part):
     )
 
 
+_NEWS = ("news-forward", "news-backward")
+
 _SHORT: dict[str, dict[str, Any]] = {
     "table": {"kind": "table"},
     "characters": {"kind": "characters"},
     "flair-news-fast": {"kind": "flair"},
-    "flair-news": {"kind": "flair", "models": ("news-forward", "news-backward")},
+    "flair-news": {"kind": "flair", "models": _NEWS},
+    "pooled-flair-news-fast": {"kind": "flair", "pooling": "min"},
+    "pooled-flair-news": {"kind": "flair", "models": _NEWS, "pooling": "min"},
 }
 """What single words stand for; all others are names of vectors."""
 
@@ -72,7 +141,12 @@ def _whole(value: Any) -> Any:
 
 EmbeddingSettings = Annotated[
     Annotated[
-        VectorsSettings | TableSettings | CharactersSettings | FlairSettings,
+        VectorsSettings
+        | TableSettings
+        | CharactersSettings
+        | FlairSettings
+        | TransformerSettings
+        | RunSettings,
         Field(discriminator="kind"),
     ],
     BeforeValidator(_whole),

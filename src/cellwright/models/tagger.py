@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from cellwright.cell import Cell
 from cellwright.embeddings.characters import CharacterBatch
 from cellwright.engine import Recurrent, WeightBank
-from cellwright.engine.crf import Allowed, crf_loss, viterbi
+from cellwright.engine.crf import Allowed, crf_loss, marginals, viterbi
 from cellwright.engine.ragged import Ragged
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.settings import TaggerSettings
@@ -149,15 +149,30 @@ class Tagger(CellModel[TaggedBatch]):
     @torch.no_grad()
     def tag(self, batch: TaggedBatch, theta: Theta | None = None) -> list[list[int]]:
         """The best tags of each sentence."""
-        scores = self.scores(batch, theta)
+        return self.best(self.scores(batch, theta), batch.lengths)
+
+    @torch.no_grad()
+    def best(self, scores: Tensor, lengths: Tensor) -> list[list[int]]:
+        """The best tags of each sentence, of which these are the `scores`."""
         if self.settings.crf:
             tags, _ = viterbi(
-                scores, batch.lengths, self.transitions, self.start, self.end,
+                scores, lengths, self.transitions, self.start, self.end,
                 allowed=self._allowed, backend=self._backend,
             )  # fmt: skip
         else:
             tags = scores.argmax(-1)
-        return [row[:n] for row, n in zip(tags.tolist(), batch.lengths.tolist(), strict=True)]
+        return [row[:n] for row, n in zip(tags.tolist(), lengths.tolist(), strict=True)]
+
+    @torch.no_grad()
+    def probabilities(self, scores: Tensor, lengths: Tensor) -> Tensor:
+        """How likely each tag of each word is, (batch, steps, tags), over all that the sentence's
+        other words may be; nothing is said of what stands behind a sentence's end."""
+        if not self.settings.crf:
+            return scores.softmax(-1)
+        return marginals(
+            scores, lengths, self.transitions, self.start, self.end,
+            allowed=self._allowed, backend=self._backend,
+        )  # fmt: skip
 
     def _without_some_words(self, x: Tensor, ragged: Ragged) -> Tensor:
         rate = self.settings.dropout_words

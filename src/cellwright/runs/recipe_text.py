@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -29,25 +30,42 @@ def _lines(settings: BaseModel, at: str = "") -> Iterator[str]:
             tables.append((name, value))
         else:
             comment = f"  # {field.description}" if field.description else ""
-            yield f"{name} = {_value(value)}{comment}"
+            yield f"{name} = {as_toml(value)}{comment}"
     for name, value in (settings.model_extra or {}).items():  # of a plug-in that nobody asked
         if isinstance(value, dict):
             tables.append((name, _Extra.model_validate(value)))
         else:
-            yield f"{name} = {_value(value)}"
+            yield f"{name} = {as_toml(value)}"
     for name, table in tables:
         yield ""
         yield f"[{at}{name}]"
         yield from _lines(table, f"{at}{name}.")
 
 
-def _value(value: Any) -> str:
+def as_toml(value: Any) -> str:
+    """A value as recipes write it.
+
+    >>> as_toml([1, True, None, {"kind": "table", "width": 5}])
+    '[1, true, "none", {kind = "table", width = 5}]'
+    """
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, int | float):
         return repr(value)
     if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_value, value))}]"
+        return f"[{', '.join(map(as_toml, value))}]"
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, Mapping):
+        inside = (f"{_key(str(name))} = {as_toml(each)}" for name, each in value.items())
+        return f"{{{', '.join(inside)}}}"
+    return _text(NONE if value is None else str(value))
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch("[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _text(text: str) -> str:
     # JSON's escapes are TOML's, but for one character that TOML wants escaped.
-    text = NONE if value is None else str(value)
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -86,13 +86,14 @@ class BaseRecipe(BaseModel):
     def on(self, data: str | None, folder: str | None = None) -> Self:
         """The same on other data, or as it is if none is named.
 
-        A folder is named by a path that holds in any working directory.
+        Files and folders are named by paths that hold in any working directory.
         """
         wanted = self.task.data if data is None else data
         changes = {"data": placed(self.task, wanted)}
         if folder is not None:
             changes["folder"] = str(from_anywhere(folder))
-        return self.model_copy(update={"task": self.task.model_copy(update=changes)})
+        task = self.task.model_copy(update=changes).from_anywhere()
+        return self.model_copy(update={"task": task})
 
 
 class Recipe(BaseRecipe):

@@ -105,7 +105,7 @@ def task_of(
 
     Raises:
         DataError: its data is not there.
-        RunError: it is other data now, which the weights may not fit.
+        RunError: it is other data now, which the weights may not fit, or is read in another way.
     """
     about = folder.info.data
     task = open_task(opened(recipe).task, progress)
@@ -114,4 +114,11 @@ def task_of(
             f"{folder.path} was trained on other data than {recipe.task.data} has now; "
             f"it was\n{about.description}\nand is\n{task.describe()}"
         )
+    now = hashes(files_to_keep(task, recipe.task))
+    for name, digest in about.kept.items():
+        if now.get(name, digest) != digest:
+            raise RunError(
+                f"{folder.path} has kept {name}, which would be another now: what its model was "
+                "trained with has changed"
+            )
     return task

@@ -30,6 +30,7 @@ from cellwright.base.validation import first_problem
 from cellwright.tasks.settings import TaskSettings
 
 if TYPE_CHECKING:
+    from cellwright.tasks.details import Details, Subject
     from cellwright.tasks.metric import Metric
     from cellwright.tasks.task import Task
 
@@ -71,6 +72,8 @@ class TaskKind:
         suggest: names the packaged recipe that trains a task in minutes, for the same users; None
             if there are no such recipes for the kind.
         kept: what runs keep of the data; without it a trained model needs its data to be loaded.
+        errors: what a model gets wrong, with so many examples; None if the kind does not say.
+        against: where a model is better than another, with so many examples; None likewise.
     """
 
     name: str
@@ -82,6 +85,8 @@ class TaskKind:
     first: str | None = None
     suggest: Callable[[Any], str] | None = None
     kept: Kept | None = None
+    errors: Callable[[Subject, int], Details] | None = None
+    against: Callable[[Subject, Subject, int], Details] | None = None
 
 
 BUILT_IN = {

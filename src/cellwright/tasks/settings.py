@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
+from typing_extensions import Self
 
 
 class TaskSettings(BaseModel):
@@ -15,3 +16,7 @@ class TaskSettings(BaseModel):
     folder: str | None = Field(
         None, min_length=1, description="where data of that name is, if not in the usual places"
     )
+
+    def from_anywhere(self) -> Self:
+        """The same with paths, other than that of the data, that hold in any working directory."""
+        return self

@@ -23,6 +23,7 @@ from cellwright.training.results import EpochRecord, Result, best_of
 if TYPE_CHECKING:
     from cellwright.data import Vocabulary
     from cellwright.models.cell_model import CellModel
+    from cellwright.tasks.tagging.use import SentenceTagger
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,6 +113,17 @@ class TrainedRun(Shown):
         from cellwright.runs.trained import load_trained
 
         return vocabulary_of(load_trained(self.path, alone=True))
+
+    @cached_property
+    def tagger(self) -> SentenceTagger:
+        """The trained tagger, for any sentences: `run.tagger.tag(sentences)`.
+
+        Raises:
+            UserError: it is no tagger.
+        """
+        from cellwright.runs.taggers import load_tagger
+
+        return load_tagger(self.path)
 
     @property
     def title(self) -> str:

@@ -5,13 +5,14 @@
 
 from cellwright.data.tagged.options import Options
 from cellwright.data.tagged.schemes import SCHEMES, TagSet, convert, spans_of
-from cellwright.data.tagged.spans import Spans
+from cellwright.data.tagged.spans import Span, Spans
 from cellwright.data.tagged.tagged import Sentences, Tagged, load
 
 __all__ = [
     "SCHEMES",
     "Options",
     "Sentences",
+    "Span",
     "Spans",
     "TagSet",
     "Tagged",

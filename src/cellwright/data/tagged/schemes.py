@@ -31,6 +31,7 @@ from cellwright.data.tagged.spans import (
     SINGLE,
     Marks,
     Numbers,
+    Span,
     Spans,
     contradictions,
     find,
@@ -172,6 +173,11 @@ class TagSet:
     def spans(self, ids: NDArray[np.integer], offsets: NDArray[np.integer]) -> Spans:
         """The spans of sentences whose tags have these numbers."""
         return find(self.marks(ids, offsets))
+
+    def named(self, spans: Spans) -> list[Span]:
+        """Spans one by one, with the names of their types."""
+        rows = zip(*(column.tolist() for column in spans), strict=True)
+        return [Span(start, end, self.types[type]) for start, end, type in rows]
 
     def ids(self, marks: Marks) -> NDArray[np.int32]:
         """The numbers of tags from kinds and types."""

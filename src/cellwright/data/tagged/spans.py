@@ -39,6 +39,14 @@ class Spans(NamedTuple):
     type: Numbers
 
 
+class Span(NamedTuple):
+    """One span of a sentence: the words from `start` up to, but not with, `end`."""
+
+    start: int
+    end: int
+    type: str
+
+
 class Marks(NamedTuple):
     """Each word's kind and type, the sentences one after another; `offsets` are their starts, and
     at last the number of words."""

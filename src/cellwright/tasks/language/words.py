@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from cellwright.base.errors import UserError
 from cellwright.data import Vocabulary
+from cellwright.tasks.frequency import range_label, ranges
 from cellwright.tasks.language.measuring import Measured
 
 Numbers = NDArray[np.float64]
@@ -77,11 +78,7 @@ class FrequencyClass:
         >>> FrequencyClass(10, 99, 0, 0, 0.0).label, FrequencyClass(0, 0, 0, 0, 0.0).label
         ('10 to 99', 'never')
         """
-        if self.most == 0:
-            return "never"
-        return (
-            f"{self.least:,} or more" if self.most is None else f"{self.least:,} to {self.most:,}"
-        )
+        return range_label(self.least, self.most)
 
     @property
     def mean(self) -> float:
@@ -107,7 +104,7 @@ def by_frequency(words: WordLosses) -> list[FrequencyClass]:
     """
     trained, here = words.vocabulary.counts, words.counts > 0
     classes = []
-    for least, most in _ranges(int(trained[here].max(initial=0))):
+    for least, most in ranges(int(trained[here].max(initial=0))):
         inside = here & (trained >= least)
         if most is not None:
             inside &= trained <= most
@@ -171,17 +168,6 @@ def check_comparable(words: WordLosses, against: WordLosses) -> None:
         )
     if not np.array_equal(words.counts, against.counts):
         raise WordsError("the two models were measured on different words")
-
-
-def _ranges(largest: int) -> Iterable[tuple[int, int | None]]:
-    """0, 1 to 9, 10 to 99 and so on, up to a count; the last range has no end."""
-    yield 0, 0
-    least = 1
-    while largest >= 10 * least:
-        yield least, 10 * least - 1
-        least *= 10
-    if largest:
-        yield least, None
 
 
 def _ratio(sums: Numbers, counts: NDArray[np.int64]) -> Numbers:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from typing import overload
 
 import numpy as np
@@ -11,7 +12,15 @@ from numpy.typing import NDArray
 
 from cellwright.data.tagged import Sentences
 from cellwright.models.tagger import TaggedBatch
-from cellwright.tasks.tagging.features import Known
+from cellwright.tasks.tagging.features import NOT_POOLED, Known
+from cellwright.tasks.tagging.pooling import (
+    Memories,
+    Sentence,
+    Walk,
+    full_width,
+    pooled,
+    sentences_of,
+)
 from cellwright.tasks.tagging.spellings import Spellings
 
 
@@ -24,6 +33,7 @@ class Batches(Sequence[TaggedBatch]):
         order: the numbers of the sentences.
         size: of a batch.
         spellings: how words are written, if that is wanted.
+        before: gives what words were before the first batch, for features that are pooled.
     """
 
     def __init__(
@@ -33,21 +43,29 @@ class Batches(Sequence[TaggedBatch]):
         order: NDArray[np.int64],
         size: int,
         spellings: Spellings | None = None,
+        before: Callable[[], Memories] = dict,
     ) -> None:
         self._part, self._features, self._order, self._size = part, features, order, size
-        self._spellings = spellings
+        self._spellings, self._walk = spellings, Walk(features, before)
+        self._numbers = range(-(-len(order) // size))
 
     def by_length(self) -> Batches:
         """The same sentences, longest first, so that those of a batch end at about the same step.
 
-        It is for measuring: what is counted on a sentence does not depend on the others.
+        It is for measuring: what is counted on a sentence does not depend on the others. Where
+        features are pooled it does, and the order stays.
         """
-        lengths = self._part.offsets[self._order + 1] - self._part.offsets[self._order]
-        order = self._order[np.argsort(-lengths, kind="stable")]
-        return Batches(self._part, self._features, order, self._size, self._spellings)
+        if any(each.pooling != NOT_POOLED for each in self._features):
+            return self
+        size = self._size
+        chosen = [self._order[n * size : (n + 1) * size] for n in self._numbers]
+        order = np.concatenate(chosen) if chosen else self._order[:0]
+        lengths = self._part.offsets[order + 1] - self._part.offsets[order]
+        order = order[np.argsort(-lengths, kind="stable")]
+        return Batches(self._part, self._features, order, size, self._spellings)
 
     def __len__(self) -> int:
-        return -(-len(self._order) // self._size)
+        return len(self._numbers)
 
     @overload
     def __getitem__(self, at: int) -> TaggedBatch: ...
@@ -57,36 +75,33 @@ class Batches(Sequence[TaggedBatch]):
 
     def __getitem__(self, at: int | slice) -> TaggedBatch | Batches:
         if isinstance(at, slice):
-            numbers = range(len(self))[at]
-            chosen = [self._order[n * self._size : (n + 1) * self._size] for n in numbers]
-            order = np.concatenate(chosen) if chosen else self._order[:0]
-            return Batches(self._part, self._features, order, self._size, self._spellings)
-        start = range(len(self))[at] * self._size
-        return self._made(self._order[start : start + self._size])
+            some = copy.copy(self)
+            some._numbers = self._numbers[at]
+            return some
+        number = self._numbers[at]
+        return self._made(self._sentences(number), self._walk.to(number, self._sentences))
 
-    def _made(self, numbers: NDArray[np.int64]) -> TaggedBatch:
-        part = self._part
-        starts, ends = part.offsets[numbers], part.offsets[numbers + 1]
-        lengths = np.asarray(ends - starts)
-        steps, count = int(lengths.max()), len(numbers)
-        # All words of the sentences, one sentence after the other: where they are, and go to.
-        column = np.repeat(np.arange(count), lengths)
-        step = np.arange(len(column)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        at = np.repeat(starts, lengths) + step
-        words = np.zeros((steps, count), np.int64)
-        tags = np.zeros((steps, count), np.int64)
-        words[step, column] = part.words[at]
-        tags[step, column] = part.tags[at]
-        known = {}
-        for each in self._features:
-            rows = np.zeros((steps, count, each.width), np.float32)
-            for number, (start, end) in enumerate(zip(starts.tolist(), ends.tolist(), strict=True)):
-                length = end - start
-                rows[:length, number] = each.rows(words[:length, number], start, end)
-            known[each.name] = rows
+    def _sentences(self, number: int) -> list[Sentence]:
+        start = number * self._size
+        return sentences_of(self._part, self._order[start : start + self._size].tolist())
+
+    def _made(self, sentences: Sequence[Sentence], memories: Memories) -> TaggedBatch:
+        lengths = np.array([one.end - one.start for one in sentences], np.int64)
+        shape = int(lengths.max()), len(sentences)
+        words, tags = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
+        right = np.asarray(self._part.tags)
+        known = {
+            each.name: np.zeros((*shape, full_width(each)), np.float32) for each in self._features
+        }
+        for column, one in enumerate(sentences):
+            steps = one.end - one.start
+            words[:steps, column] = one.words
+            tags[:steps, column] = right[one.start : one.end]
+            for each in self._features:
+                known[each.name][:steps, column] = pooled(memories, each, one)
         return TaggedBatch(
             torch.from_numpy(words),
-            torch.from_numpy(lengths.astype(np.int64)),
+            torch.from_numpy(lengths),
             torch.from_numpy(tags),
             {name: torch.from_numpy(rows) for name, rows in known.items()},
             None if self._spellings is None else self._spellings.batch(words),

@@ -26,8 +26,37 @@ class HandedOn(Embedder):
         return batch.features[self.name]
 
 
+class Mixed(Embedder):
+    """One sum of layers, by weights that are learned: γ · Σ softmax(w)ₖ · hₖ (Peters et al. 2018).
+
+    All layers begin with the same weight, and γ with 1.
+
+    Args:
+        name: of the features, which have layer after layer.
+        layers: how many there are.
+        width: numbers of each.
+    """
+
+    def __init__(self, name: str, layers: int, width: int) -> None:
+        super().__init__()
+        self.name, self.width = name, width
+        self.weights = nn.Parameter(torch.zeros(layers))
+        self.gamma = nn.Parameter(torch.ones(()))
+
+    def forward(self, batch: TaggedBatch) -> Tensor:
+        """The sum."""
+        known, layers = batch.features[self.name], len(self.weights)
+        known = known.view(*known.shape[:-1], layers, self.width)
+        # Each word has its own shares: their gradients are then summed over numbers first, and in
+        # the same order for any number of threads.
+        shares = (self.gamma * self.weights.softmax(0)).expand(*batch.words.shape, layers)
+        return (known * shares.unsqueeze(-1)).sum(-2)
+
+
 class WordTable(Embedder):
     """A learned vector for each word that training has often enough; one for all others.
+
+    The number behind the last of the vocabulary stands for every word that is not in it.
 
     Args:
         words: the vocabulary, with counts of the training part.
@@ -38,7 +67,7 @@ class WordTable(Embedder):
     def __init__(self, words: Vocabulary, width: int, least: int) -> None:
         super().__init__()
         often = words.counts >= least
-        rows = np.where(often, np.cumsum(often), 0)
+        rows = np.append(np.where(often, np.cumsum(often), 0), 0)
         self.width = width
         self.rows: Tensor
         self.register_buffer("rows", torch.from_numpy(rows.astype(np.int64)), persistent=False)

@@ -1,37 +1,66 @@
 """What is known of words before anything is learned: features that do not change.
 
 Those of a word, wherever it stands, are a table; those of a word in its sentence are computed once
-for all words of a part, and mapped from a file.
+for all words of a part, and mapped from a file. Of sentences that are in no part they are computed
+as they come, and nothing is kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.base.plugins import Place, load
 from cellwright.base.progress import Progress
 from cellwright.data.tagged import Sentences
 from cellwright.data.vocabulary import Vocabulary
-from cellwright.embeddings.flair_lm import CharacterModel, kept_states
-from cellwright.embeddings.settings import EmbeddingSettings, FlairSettings, VectorsSettings
+from cellwright.embeddings.all_vectors import AllVectors
+from cellwright.embeddings.encoder import Encoder
+from cellwright.embeddings.flair_lm import CharacterModel, character_features
+from cellwright.embeddings.kept_arrays import key_of
+from cellwright.embeddings.kept_features import Features
+from cellwright.embeddings.settings import (
+    EmbeddingSettings,
+    FlairSettings,
+    RunSettings,
+    TransformerSettings,
+    VectorsSettings,
+)
 from cellwright.embeddings.vectors import word_vectors
+from cellwright.embeddings.word_lm import WordModel
 
-Rows = NDArray[np.float32]
+Rows = NDArray[Any]
+"""Numbers in float32 or half precision."""
 
-Lookup = Callable[[NDArray[np.integer], int, int], Rows]
+Texts = Sequence[Sequence[str]]
+"""Sentences, each a list of words."""
+
+Lookup = Callable[[NDArray[np.int32], int, int], Rows]
 """The features of some words of a part, (words, width): from their numbers, and from where they
 stand in the part."""
 
+_RUNS = Place("cellwright.runs.word_model", "word_model")
+"""What opens language models of cellwright's own. It stands above tasks, which import no runs."""
+
+
+NOT_POOLED = "none"
+
 
 class Known(NamedTuple):
-    """Features of the words of a part, by the name that they have in batches."""
+    """Features of the words of a part, by the name that they have in batches.
+
+    `pooling` says how what a word was in the sentences so far becomes one vector that is put in
+    front; `width` is without it.
+    """
 
     name: str
     width: int
     rows: Lookup
+    pooling: str = NOT_POOLED
 
 
 class Source(Protocol):
@@ -45,38 +74,112 @@ class Source(Protocol):
     def width(self) -> int:
         """How many numbers a word has."""
 
+    @property
+    def layers(self) -> int:
+        """Of how many layers these are, one after the other."""
+
+    @property
+    def pooling(self) -> str:
+        """See `Known`."""
+
+    @property
+    def identity(self) -> str:
+        """A hash of what they depend on, beside the words."""
+
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
         """The features of a part."""
 
+    def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
+        """The features of the words of any sentences, one after another: (words, width)."""
+
+    def missing(self, part: Sentences) -> int:
+        """The bytes that `of` would write to the disk."""
+
 
 class Vectors:
-    """Pretrained vectors of all words of a vocabulary."""
+    """Pretrained vectors of all words of a vocabulary, and of others if need be."""
 
     def __init__(
         self, name: str, settings: VectorsSettings, words: Vocabulary, progress: Progress | None
     ) -> None:
-        self.name = name
+        self.name, self.layers, self.pooling = name, 1, NOT_POOLED
+        self._words, self._file = words, settings.name
         self._matrix = np.asarray(word_vectors(settings.name, words.tokens, progress).matrix)
         self.width = int(self._matrix.shape[1])
+        self._all: AllVectors | None = None
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the vectors themselves: a file that has them with others is as good."""
+        return key_of([self._matrix.tobytes()])
 
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
         """A word has the same vector everywhere."""
         return lambda words, start, end: self._matrix[words]
 
+    def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
+        """Those of words that are not in the vocabulary come from the file."""
+        words = [word for sentence in sentences for word in sentence]
+        numbers = np.array([self._words.get(word, -1) for word in words])
+        found: Rows = self._matrix[numbers]
+        others = np.flatnonzero(numbers < 0).tolist()
+        if others:
+            if self._all is None:
+                self._all = AllVectors(self._file, progress)
+            found[others] = self._all.of([words[place] for place in others])
+        return found
 
-class CharacterStates:
-    """States of character language models, side by side."""
+    def missing(self, part: Sentences) -> int:
+        """Nothing: the matrix is there."""
+        return 0
 
-    def __init__(self, name: str, settings: FlairSettings, words: Vocabulary) -> None:
-        self.name, self._words = name, words
-        self._models = [CharacterModel(model) for model in settings.models]
-        self.width = sum(model.size for model in self._models)
+
+class InSentences:
+    """Features of words in their sentences: computed for a whole part, or found where they are
+    kept.
+
+    Args:
+        name: what they are called in batches.
+        words: the vocabulary.
+        width: numbers of a word.
+        features: what a model has for the words of sentences.
+        layers: of how many layers the numbers are.
+        pooling: see `Known`.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        words: Vocabulary,
+        width: int,
+        features: Callable[[Texts], Features],
+        *,
+        layers: int = 1,
+        pooling: str = NOT_POOLED,
+    ) -> None:
+        self.name, self.width, self.layers, self.pooling = name, width, layers, pooling
+        self._words, self._features = words, features
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the model, and of what of it is taken."""
+        return key_of(self._features([]).about)
 
     def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
-        """Computed for the whole part, or found where they are kept."""
-        texts = [self._words.decode(words) for words, _ in part]
-        states = kept_states(self._models, texts, progress)
-        return lambda words, start, end: states[start:end]
+        """A word has the row of its place."""
+        rows = self._wanted(part).get(progress)
+        return lambda words, start, end: rows[start:end]
+
+    def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
+        """Computed now, and not kept; a few sentences take a moment, of which nobody is told."""
+        return self._features(sentences).now()
+
+    def missing(self, part: Sentences) -> int:
+        """All rows, unless they are kept."""
+        return self._wanted(part).missing
+
+    def _wanted(self, part: Sentences) -> Features:
+        return self._features([self._words.decode(numbers) for numbers, _ in part])
 
 
 def sources(
@@ -85,11 +188,35 @@ def sources(
     """The sources of all features that do not change.
 
     Raises:
-        EmbeddingError: a file is not there, or damaged.
+        UserError: a file is not there, or damaged, or a package is not installed.
     """
     for number, one in enumerate(settings):
         name = f"{number}-{one.kind}"
         if isinstance(one, VectorsSettings):
             yield Vectors(name, one, words, progress)
         elif isinstance(one, FlairSettings):
-            yield CharacterStates(name, one, words)
+            yield _flair(name, one, words)
+        elif isinstance(one, TransformerSettings):
+            encoder = Encoder(one)
+            yield InSentences(
+                name, words, encoder.width, encoder.features, layers=len(encoder.layers)
+            )
+        elif isinstance(one, RunSettings):
+            yield _run(name, one, words)
+
+
+def _flair(name: str, settings: FlairSettings, words: Vocabulary) -> InSentences:
+    models = [CharacterModel(model) for model in settings.models]
+    width = sum(model.size for model in models)
+    return InSentences(
+        name,
+        words,
+        width,
+        lambda texts: character_features(models, texts, settings.half),
+        pooling=settings.pooling,
+    )
+
+
+def _run(name: str, settings: RunSettings, words: Vocabulary) -> InSentences:
+    model: WordModel = load(_RUNS)[0](settings.run)
+    return InSentences(name, words, model.size, lambda texts: model.features(texts, settings.half))

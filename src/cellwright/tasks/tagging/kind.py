@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING
 from cellwright.base.progress import Progress
 from cellwright.data.registry import TAGGED
 from cellwright.models.settings import TaggerSettings
+from cellwright.tasks.details import Details, Subject
 from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.tagging.metric import F1
 from cellwright.tasks.tagging.settings import TaggingSettings
 
 WORDS, CHARACTERS, TAGS = "words.txt", "characters.txt", "tags.json"
 """What a run keeps of its data: words and characters with their counts, and what tags there are."""
+
+EMBEDDINGS = "embeddings.json"
+"""Hashes of the frozen models that words became features by, if there are any."""
 
 LAPTOP = "tagging-laptop"
 """The recipe that needs nothing but the data."""
@@ -47,6 +51,8 @@ def tagging_kind() -> TaskKind:
         first=LAPTOP,
         suggest=_suggest,
         kept=Kept(_kept, _restored),
+        errors=_errors,
+        against=_against,
     )
 
 
@@ -79,11 +85,14 @@ def _kept(task: TaggingTask) -> dict[str, bytes]:
 
     data = task.data
     tags = {"scheme": data.tags.scheme, "types": list(data.tags.types)}
-    return {
+    files = {
         WORDS: to_text(data.vocabulary.tokens, data.vocabulary.counts.tolist()),
         CHARACTERS: to_text(data.characters.tokens, data.characters.counts.tolist()),
         TAGS: json.dumps(tags, ensure_ascii=False).encode() + b"\n",
     }
+    if task.identities:
+        files[EMBEDDINGS] = json.dumps(task.identities).encode() + b"\n"
+    return files
 
 
 def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingTask:
@@ -103,4 +112,30 @@ def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingT
     words, characters = from_rows(files[WORDS]), from_rows(files[CHARACTERS])
     name = Path(settings.data).name
     data = without_sentences(name, words, characters, TagSet(tags["scheme"], tuple(types)))
-    return TaggingTask(data, settings)
+    task = TaggingTask(data, settings)
+    _check_models(task, json.loads(files.get(EMBEDDINGS, b"{}")))
+    return task
+
+
+def _check_models(task: TaggingTask, kept: object) -> None:
+    """Frozen models have to be those of the training: weights mean nothing with other features."""
+    if not isinstance(kept, dict):
+        raise ValueError(f"{EMBEDDINGS} has no hashes")
+    for name, identity in task.identities.items():
+        if kept.get(name, identity) != identity:
+            number, _, kind = name.partition("-")
+            raise ValueError(
+                f"embedding {int(number) + 1} ({kind}) is not what the run was trained with"
+            )
+
+
+def _errors(subject: Subject, top: int) -> Details:
+    from cellwright.tasks.tagging.looks import errors_of
+
+    return errors_of(subject, top)
+
+
+def _against(subject: Subject, other: Subject, top: int) -> Details:
+    from cellwright.tasks.tagging.looks import compared
+
+    return compared(subject, other, top)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
+from typing_extensions import Self
 
 from cellwright.base.validation import as_tuple
 from cellwright.embeddings.settings import EmbeddingSettings, VectorsSettings
@@ -37,3 +38,8 @@ class TaggingSettings(TaskSettings):
         min_length=1,
         description="what words become, side by side",
     )
+
+    def from_anywhere(self) -> Self:
+        """The same with paths of embeddings that hold in any working directory."""
+        placed = tuple(each.from_anywhere() for each in self.embeddings)
+        return self.model_copy(update={"embeddings": placed})

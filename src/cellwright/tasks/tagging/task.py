@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,19 +17,23 @@ from cellwright.base.seeds import seed_for
 from cellwright.cell import Cell
 from cellwright.data.errors import DataError
 from cellwright.data.tagged import Sentences, Tagged
-from cellwright.embeddings.settings import CharactersSettings, TableSettings
+from cellwright.embeddings.disk_room import check_room
+from cellwright.embeddings.settings import CharactersSettings, TableSettings, TransformerSettings
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import CellModel, Theta
 from cellwright.models.settings import TaggerSettings
 from cellwright.models.tagger import Embedder, TaggedBatch, Tagger
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.tagging.batches import Batches
-from cellwright.tasks.tagging.embedders import HandedOn, WordTable, spelled
-from cellwright.tasks.tagging.features import Known, sources
+from cellwright.tasks.tagging.embedders import HandedOn, Mixed, WordTable, spelled
+from cellwright.tasks.tagging.features import NOT_POOLED, Known, Texts, sources
+from cellwright.tasks.tagging.guesses import guesses
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.metric import ACCURACY, F1, NOTHING, count
+from cellwright.tasks.tagging.pooling import Memories, full_width, remembered
 from cellwright.tasks.tagging.settings import TaggingSettings
 from cellwright.tasks.tagging.spellings import Spellings
+from cellwright.tasks.tagging.untagged_batch import untagged_batch
 from cellwright.tasks.task import PARTS, Part, Score
 
 
@@ -55,6 +59,11 @@ class TaggingTask:
         return Spellings(self.data.vocabulary, self.data.characters) if wanted else None
 
     @property
+    def pools(self) -> bool:
+        """Whether features of a word depend on what it was in the training part."""
+        return any(each.pooling != NOT_POOLED for each in self._sources)
+
+    @property
     def metric(self) -> Metric:
         """F1 of spans; accuracy where each word has a label of its own."""
         return ACCURACY if self.data.tags.scheme == "plain" else F1
@@ -63,6 +72,11 @@ class TaggingTask:
     def fingerprint(self) -> str:
         """A hash of words and tags."""
         return self.data.fingerprint
+
+    @property
+    def identities(self) -> dict[str, str]:
+        """A hash of each frozen model that words become features by."""
+        return {each.name: each.identity for each in self._sources}
 
     def describe(self) -> str:
         """The counts of the data."""
@@ -77,22 +91,14 @@ class TaggingTask:
         backend: str = "auto",
     ) -> Tagger:
         """A tagger around a cell."""
-        widths = {each.name: each.width for each in self._sources}
-        embedders: list[Embedder] = []
-        for number, one in enumerate(self.settings.embeddings):
-            if isinstance(one, TableSettings):
-                embedders.append(WordTable(self.data.vocabulary, one.width, one.least))
-            elif isinstance(one, CharactersSettings):
-                embedders.append(spelled(one, self.data.characters, backend))
-            else:
-                name = f"{number}-{one.kind}"
-                embedders.append(HandedOn(name, widths[name]))
+        embedders = list(self._embedders(backend))
         allowed = legal(self.data.tags) if settings.constrained else None
         tags = len(self.data.tags)
         return Tagger(settings, cell, embedders, tags, allowed=allowed, backend=backend, bank=bank)
 
     def batches(self, part: Part, size: int, seed: int, epoch: int) -> Batches:
-        """The sentences in an order that is drawn anew for each epoch."""
+        """The sentences in an order that is drawn anew for each epoch; what is pooled begins with
+        nothing."""
         sentences = self._sentences(part)
         order = np.random.default_rng(seed_for(seed, "sentences", epoch)).permutation(
             len(sentences)
@@ -100,10 +106,16 @@ class TaggingTask:
         return Batches(sentences, self._known(part), order, size, self._spellings)
 
     def ordered(self, part: Part, size: int) -> Batches:
-        """The sentences one after the other."""
+        """The sentences one after the other; what is pooled begins with the training part."""
         sentences = self._sentences(part)
         order = np.arange(len(sentences))
-        return Batches(sentences, self._known(part), order, size, self._spellings)
+        known, before = self._known(part), self._remembered
+        return Batches(sentences, known, order, size, self._spellings, before)
+
+    def batch_of(self, sentences: Texts, progress: Progress | None = None) -> TaggedBatch:
+        """Any sentences as the model reads them, whether or not the data has their words."""
+        words, before = self.data.vocabulary, self._training_memories if self.pools else {}
+        return untagged_batch(sentences, words, self._sources, self._spellings, before, progress)
 
     @torch.no_grad()
     def measure(
@@ -115,17 +127,9 @@ class TaggingTask:
     ) -> Score:
         """1 − F1, with precision, recall and more as figures."""
         assert isinstance(model, Tagger)
-        model.eval()
         seen, counts = self.data.vocabulary.counts > 0, NOTHING
-        for batch in batches.by_length() if isinstance(batches, Batches) else batches:
-            guessed = model.tag(batch, theta)
-            lengths = batch.lengths.tolist()
-            true, words = (
-                np.concatenate([rows[:n, k] for k, n in enumerate(lengths)])
-                for rows in (batch.tags.numpy(), batch.words.numpy())
-            )
-            offsets = np.cumsum([0, *lengths])
-            said = np.concatenate([np.asarray(tags, np.int64) for tags in guessed])
+        in_turn = batches.by_length() if isinstance(batches, Batches) else batches
+        for words, true, said, offsets in guesses(model, in_turn, theta):
             counts += count(self.data.tags, true, said, offsets, ~seen[words])
         return Score(counts.loss, counts.figures())
 
@@ -156,7 +160,8 @@ class TaggingTask:
             self._known(part)  # of the whole part, so that places in it are the same for all
         other = copy.copy(self)
         other.data = dataclasses.replace(self.data, **changes)
-        other.__dict__.pop("fingerprint", None)
+        for name in ("fingerprint", "_training_memories"):
+            other.__dict__.pop(name, None)
         return other
 
     def _sentences(self, part: str) -> Sentences:
@@ -167,12 +172,43 @@ class TaggingTask:
 
     def _known(self, part: str) -> list[Known]:
         if part not in self._features:
+            if not self._features:
+                self._check_room()
             whole = self._sentences(part)
             self._features[part] = [
-                Known(each.name, each.width, each.of(whole, self._progress))
+                Known(each.name, each.width, each.of(whole, self._progress), each.pooling)
                 for each in self._sources
             ]
         return self._features[part]
+
+    def _check_room(self) -> None:
+        """Before the first features are computed: all of them, of all parts, have to fit."""
+        parts = [getattr(self.data, part) for part in PARTS]
+        half = all(getattr(one, "half", True) for one in self.settings.embeddings)
+        check_room(sum(each.missing(part) for each in self._sources for part in parts), half)
+
+    @cached_property
+    def _training_memories(self) -> Memories:
+        """What words were in the training part; nothing where it is not at hand."""
+        train = self.data.train
+        return remembered(train, self._known("train")) if len(train) else {}
+
+    def _remembered(self) -> Memories:
+        return self._training_memories
+
+    def _embedders(self, backend: str) -> Iterator[Embedder]:
+        known = {each.name: each for each in self._sources}
+        for number, one in enumerate(self.settings.embeddings):
+            name = f"{number}-{one.kind}"
+            if isinstance(one, TableSettings):
+                yield WordTable(self.data.vocabulary, one.width, one.least)
+            elif isinstance(one, CharactersSettings):
+                yield spelled(one, self.data.characters, backend)
+            elif isinstance(one, TransformerSettings) and one.mix:
+                layers = known[name].layers
+                yield Mixed(name, layers, known[name].width // layers)
+            else:
+                yield HandedOn(name, full_width(known[name]))
 
 
 def _some(sentences: Sentences, first: int, end: int) -> Sentences:

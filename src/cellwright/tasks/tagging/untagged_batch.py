@@ -1,0 +1,84 @@
+"""Any sentences side by side, as a model reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import torch
+
+from cellwright.base.progress import Progress
+from cellwright.data.vocabulary import Vocabulary
+from cellwright.embeddings.pooled import WordMemory
+from cellwright.models.tagger import TaggedBatch
+from cellwright.tasks.tagging.features import NOT_POOLED, Rows, Source, Texts
+from cellwright.tasks.tagging.pooling import Memories, full_width
+from cellwright.tasks.tagging.spellings import Spellings
+
+
+def untagged_batch(
+    sentences: Texts,
+    vocabulary: Vocabulary,
+    features: Sequence[Source],
+    spellings: Spellings | None = None,
+    before: Memories | None = None,
+    progress: Progress | None = None,
+) -> TaggedBatch:
+    """Any sentences side by side, with 0 for all tags.
+
+    Args:
+        sentences: their words; each has some.
+        vocabulary: that of the model. Words that are not in it have the number behind its last.
+        features: what is known of any word.
+        spellings: how words are written, if that is wanted.
+        before: what words were in the training part, for features that are pooled. To that each
+            sentence adds its own words alone, so that it is tagged as it would be without others.
+        progress: told while vectors are read for the first time.
+    """
+    lengths = [len(sentence) for sentence in sentences]
+    steps, count, other = max(lengths), len(lengths), len(vocabulary)
+    columns = np.repeat(np.arange(count), lengths)
+    rows = np.concatenate([np.arange(length) for length in lengths])
+    numbers = np.zeros((steps, count), np.int64)
+    numbers[rows, columns] = [
+        vocabulary.get(word, other) for sentence in sentences for word in sentence
+    ]
+    known = {}
+    for each in features:
+        padded = np.zeros((steps, count, full_width(each)), np.float32)
+        found = each.rows(sentences, progress)
+        if each.pooling != NOT_POOLED:
+            keys = [vocabulary.get(word, word) for sentence in sentences for word in sentence]
+            found = _with_pooled(each, found, keys, lengths, (before or {}).get(each.name))
+        padded[rows, columns] = found
+        known[each.name] = torch.from_numpy(padded)
+    written = None
+    if spellings is not None:
+        whole = np.full((steps, count), "", object)
+        whole[rows, columns] = [word for sentence in sentences for word in sentence]
+        written = spellings.of(whole.reshape(-1).tolist())
+    return TaggedBatch(
+        torch.from_numpy(numbers),
+        torch.tensor(lengths),
+        torch.zeros(steps, count, dtype=torch.int64),
+        known,
+        written,
+    )
+
+
+def _with_pooled(
+    source: Source,
+    rows: Rows,
+    words: Sequence[Hashable],
+    lengths: Sequence[int],
+    before: WordMemory | None,
+) -> Rows:
+    """Features with what their words were in front: in training, and in their own sentence."""
+    found, start = [], 0
+    for length in lengths:
+        memory = WordMemory(source.width, source.pooling, before)
+        end = start + length
+        own = torch.from_numpy(np.asarray(rows[start:end], np.float32))
+        found.append(memory.with_pooled(words[start:end], own).numpy())
+        start = end
+    return np.concatenate(found)
