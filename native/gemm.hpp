@@ -178,6 +178,14 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
   }
 }
 
+// A square of kLanes rows and columns of B, whose columns are contiguous.
+inline void pack_square(const float* w, int64_t column, float* packed, int64_t width) {
+  vec rows[kLanes];
+  for (int i = 0; i < kLanes; ++i) rows[i] = load(w + i * column);
+  transpose(rows);
+  for (int i = 0; i < kLanes; ++i) store(packed + i * width, rows[i]);
+}
+
 // Pack columns of panels first .. last of the matrix B[k][n] = w[k * row + n * column].
 inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int64_t columns,
                  int vectors, int64_t first, int64_t last, float* packed) {
@@ -200,7 +208,12 @@ inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int
       constexpr int64_t kStrip = 16;
       for (int64_t k0 = 0; k0 < depth; k0 += kStrip) {
         const int64_t k1 = k0 + kStrip < depth ? k0 + kStrip : depth;
-        for (int64_t n = 0; n < real; ++n) {
+        int64_t done = 0;
+        if (row == 1 && k1 - k0 == kStrip)
+          for (; done + kLanes <= real; done += kLanes)
+            for (int64_t k = k0; k < k1; k += kLanes)
+              pack_square(w + (begin + done) * column + k, column, out + k * width + done, width);
+        for (int64_t n = done; n < real; ++n) {
           const float* in = w + (begin + n) * column;
           for (int64_t k = k0; k < k1; ++k) out[k * width + n] = in[k * row];
         }
@@ -211,18 +224,29 @@ inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int
   }
 }
 
-// The same for all panels of a matrix whose rows are contiguous, going along the rows.
-inline void pack_rows(const float* w, int64_t row, int64_t depth, int64_t columns, int vectors,
-                      float* packed) {
+// The rows first .. first + count of all panels of a matrix of `depth` rows, going along its rows,
+// which are contiguous; w is where the first of them begins.
+inline void pack_some_rows(const float* w, int64_t row, int64_t first, int64_t count,
+                           int64_t depth, int64_t columns, int vectors, float* packed) {
   const int64_t panel_floats = vectors * kLanes;
   const int64_t whole = columns / panel_floats;
-  for (int64_t k = 0; k < depth; ++k)
+  for (int64_t k = 0; k < count; ++k)
     for (int64_t panel = 0; panel < whole; ++panel)
       for (int v = 0; v < vectors; ++v)
-        store(packed + (panel * depth + k) * panel_floats + v * kLanes,
+        store(packed + (panel * depth + first + k) * panel_floats + v * kLanes,
               load(w + k * row + panel * panel_floats + v * kLanes));
-  const int64_t panels = panels_of(columns, vectors);
-  if (whole < panels) pack(w, row, 1, depth, columns, vectors, whole, panels, packed);
+  const int64_t begin = whole * panel_floats, real = columns - begin;
+  if (real == 0) return;
+  const int64_t width = vectors_of(real) * kLanes;
+  float* out = packed + begin * depth + first * width;
+  for (int64_t k = 0; k < count; ++k, out += width)
+    for (int64_t n = 0; n < width; ++n) out[n] = n < real ? w[k * row + begin + n] : 0.0f;
+}
+
+// The same for all rows.
+inline void pack_rows(const float* w, int64_t row, int64_t depth, int64_t columns, int vectors,
+                      float* packed) {
+  pack_some_rows(w, row, 0, depth, depth, columns, vectors, packed);
 }
 
 }  // namespace

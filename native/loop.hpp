@@ -126,23 +126,12 @@ void run_batch_norm(Machine& m, const Step& s, int64_t active) {
   batch_norm_gradient_columns(m.at[s.out], m.at[in[0]], m.at[in[1]], columns, s.accumulate);
 }
 
-// Rows that have ended take no part; what later sums read of them must be zero.
+// Rows that have ended take no part; their output is zero, and nobody reads what is stored of them.
 void clear_ended_rows(Machine& m, int64_t step, int64_t active) {
   const int64_t first = m.rows.begin > active ? m.rows.begin : active;
-  if (first >= m.rows.end) return;
-  for (int i = 0; i < m.p.step_count; ++i) {
-    const Step& s = m.p.steps[i];
-    if (s.op == Op::write_output) {
-      std::memset(m.c.output + (step * m.c.batch + first) * m.c.hidden, 0,
-                  sizeof(float) * static_cast<size_t>((m.rows.end - first) * m.c.hidden));
-    } else if (s.op != Op::d_theta) {
-      const Value& v = m.p.values[s.out];
-      if (v.place != Place::stored || v.shift != 0 || v.index == m.p.input_gradient) continue;
-      const int64_t row = m.stride(v.width);
-      std::memset(m.at[s.out] + first * row, 0,
-                  sizeof(float) * static_cast<size_t>((m.rows.end - first) * row));
-    }
-  }
+  if (first >= m.rows.end || !m.c.output) return;
+  std::memset(m.c.output + (step * m.c.batch + first) * m.c.hidden, 0,
+              sizeof(float) * static_cast<size_t>((m.rows.end - first) * m.c.hidden));
 }
 
 void run_step(Machine& m, int64_t step, int64_t active) {

@@ -40,6 +40,7 @@ struct Machine {
   float** at;  // where each value is at this step, for row 0 (chunks: for any row)
   const float** inputs;
   Range rows;  // of the batch, that this thread takes
+  int64_t* before;  // rows at work in all steps before each, and at last in all; null if always all
 
   int64_t columns(Width w) const { return real[static_cast<int>(w)]; }
   int64_t stride(Width w) const { return ld[static_cast<int>(w)]; }
@@ -99,6 +100,12 @@ int64_t depth_block(const Machine& m) {
   return rows < 64 ? 64 : rows > 256 ? 256 : rows;
 }
 
+void count_rows_before(Machine& m) {
+  if (!m.before) return;
+  m.before[0] = 0;
+  for (int64_t t = 0; t < m.c.steps; ++t) m.before[t + 1] = m.before[t] + m.c.active[t];
+}
+
 // Lays out the scratch memory; with `base` null it only counts.
 int64_t lay_out(Machine& m, float* base, int thread) {
   const Program& p = m.p;
@@ -125,6 +132,8 @@ int64_t lay_out(Machine& m, float* base, int thread) {
     float* memory = take(m.stride(p.group_width[g]));
     if (base && thread == 0) m.bias[g] = memory;
   }
+  m.before = c.active ? reinterpret_cast<int64_t*>(take(2 * (c.steps + 1))) : nullptr;
+  if (base && thread == 0) count_rows_before(m);
   m.blocks = take(p.block_count * c.batch * m.widest);
   m.rings = take(p.backward ? p.state_count * (p.history + 1) * c.batch * m.ld[0] : 0);
   // What follows is each thread's own.
@@ -173,7 +182,7 @@ Range balanced_rows(const Call& c, int thread, int threads) {
 
 Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
   Machine m{p, c, team, thread, c.threads, {}, {}, 0, 0, 0, 0, {}, {}, {}, {},
-            {}, {}, {}, {}, {}, {}, {}};
+            {}, {}, {}, {}, {}, {}, {}, {}};
   m.real[0] = c.hidden;
   m.real[1] = c.input;
   m.ld[0] = padded(c.hidden);
@@ -197,6 +206,30 @@ Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
 float* stored_at(const Machine& m, int buffer, int64_t step) {
   const int64_t row = (step + m.p.stored[buffer].lead) * m.c.batch;
   return m.c.stored[buffer] + row * m.c.stored_ld[buffer];
+}
+
+// How many rows are at work in all steps together.
+int64_t rows_at_work(const Machine& m) {
+  return m.before ? m.before[m.c.steps] : m.c.steps * m.c.batch;
+}
+
+// Calls work(at, row, count) for the rows first .. first + depth of those at work: `count` of them
+// follow each other from `row` on, counted with those that have ended, and are number `at` of these.
+template <typename Work>
+void each_run(const Machine& m, int64_t first, int64_t depth, Work work) {
+  if (!m.before) return work(0, first, depth);
+  int64_t low = 0, high = m.c.steps;  // the last step with no more than `first` rows before it
+  while (high - low > 1) {
+    const int64_t middle = (low + high) / 2;
+    (m.before[middle] <= first ? low : high) = middle;
+  }
+  for (int64_t step = low, at = 0; at < depth; ++step) {
+    const int64_t row = first + at - m.before[step];
+    const int64_t left = m.c.active[step] - row;
+    const int64_t count = left < depth - at ? left : depth - at;
+    work(at, step * m.c.batch + row, count);
+    at += count;
+  }
 }
 
 // A state's gradient at `index` steps after the oldest initial state.

@@ -61,13 +61,15 @@ void multiply_terms(Machine& m, const Term* terms, int term_count, int64_t first
   }
 }
 
+// Blocks of rows at work that follow each other: where rows end early, those of one step.
 int64_t row_blocks(const Machine& m) {
-  return (m.c.steps * m.c.batch + kRowBlock - 1) / kRowBlock;
+  return m.before ? m.c.steps : (m.c.steps * m.c.batch + kRowBlock - 1) / kRowBlock;
 }
 
-int64_t rows_in_block(const Machine& m, int64_t block) {
-  const int64_t left = m.c.steps * m.c.batch - block * kRowBlock;
-  return left < kRowBlock ? left : kRowBlock;
+Range rows_in_block(const Machine& m, int64_t block) {
+  if (m.before) return {block * m.c.batch, block * m.c.batch + m.c.active[block]};
+  const int64_t begin = block * kRowBlock, all = m.c.steps * m.c.batch;
+  return {begin, begin + kRowBlock < all ? begin + kRowBlock : all};
 }
 
 // A sum without terms is its bias in every row, or zero.
@@ -84,19 +86,21 @@ void repeat_bias(Machine& m, const Projection& job, int64_t first, int64_t count
 
 void project_inputs(Machine& m) {
   const Program& p = m.p;
-  for (int64_t block; (block = claim_next(m.team, kProjections)) < row_blocks(m);)
+  for (int64_t block; (block = claim_next(m.team, kProjections)) < row_blocks(m);) {
+    const Range rows = rows_in_block(m, block);
     for (int i = 0; i < p.projection_count; ++i) {
       const Projection& job = p.projections[i];
       const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
       if (job.term_count == 0) {
-        repeat_bias(m, job, block * kRowBlock, rows_in_block(m, block));
+        repeat_bias(m, job, rows.begin, rows.end - rows.begin);
         continue;
       }
-      multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
-                     rows_in_block(m, block), m.columns(p.stored[job.stored].width),
+      multiply_terms(m, p.terms + job.first_term, job.term_count, rows.begin,
+                     rows.end - rows.begin, m.columns(p.stored[job.stored].width),
                      stored_at(m, job.stored, 0), m.c.stored_ld[job.stored],
                      bias ? Start::bias : Start::zero, bias);
     }
+  }
 }
 
 // Adds one job's part to some tiles of its weight's gradient, for a block of time steps whose
@@ -106,12 +110,15 @@ void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t 
   const int64_t n = m.columns(m.p.weight_rows[job.weight]);
   const int64_t k = m.columns(m.p.weight_columns[job.weight]);
   const int64_t ldg = m.c.stored_ld[job.gradient];
-  const float* gradient = stored_at(m, job.gradient, 0) + first * ldg;
+  const float* gradient = stored_at(m, job.gradient, 0);
   float* result = m.c.weight_gradients[job.weight];
   for (int64_t tile_number = tiles.begin; tile_number < tiles.end; ++tile_number) {
     const int64_t row = tile_number * kWeightRows;
     const int height = static_cast<int>(n - row < kWeightRows ? n - row : kWeightRows);
-    pack_gradient_tile(m.gradient_tile, gradient + row, ldg, depth, height);
+    each_run(m, first, depth, [&](int64_t at, int64_t from, int64_t count) {
+      pack_gradient_tile(m.gradient_tile + at * kWeightRows, gradient + from * ldg + row, ldg,
+                         count, height);
+    });
     for (int64_t panel = 0; panel < panels_of(k, 3); ++panel)
       add_gradient_tile(m.gradient_tile, m.operand_panels, depth, k, panel, height,
                         result + row * k, add, m.result_tile);
@@ -131,7 +138,7 @@ bool is_first_of_weight(const Program& p, int begin, int job) {
 // One piece of a bundle of jobs: as many of `pieces` parts of each weight's tiles.
 void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_t pieces) {
   const WeightJob* jobs = m.p.weight_jobs;
-  const int64_t total = m.c.steps * m.c.batch;
+  const int64_t total = rows_at_work(m);
   for (int first_job = begin, next; first_job < end; first_job = next) {
     const WeightJob& head = jobs[first_job];
     next = first_job + 1;
@@ -143,7 +150,9 @@ void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_
     const int64_t block = depth_block(m);
     for (int64_t first = 0; first < total; first += block) {
       const int64_t depth = total - first < block ? total - first : block;
-      pack_rows(operand + first * lda, lda, depth, k, 3, m.operand_panels);
+      each_run(m, first, depth, [&](int64_t at, int64_t from, int64_t count) {
+        pack_some_rows(operand + from * lda, lda, at, count, depth, k, 3, m.operand_panels);
+      });
       for (int j = first_job; j < next; ++j) {
         if (!m.c.weight_gradients[jobs[j].weight]) continue;
         const bool add = first > 0 || !is_first_of_weight(m.p, begin, j);
@@ -157,7 +166,7 @@ void weight_gradient_piece(Machine& m, int begin, int end, int64_t piece, int64_
 
 void bias_gradient(Machine& m, const BiasJob& job) {
   const Program& p = m.p;
-  const int64_t total = m.c.steps * m.c.batch;
+  const int64_t total = rows_at_work(m);
   constexpr int64_t kBlock = 64;  // partial sums keep rounding errors small
   bool wanted = false;
   for (int b = 0; b < p.bias_count; ++b)
@@ -170,11 +179,13 @@ void bias_gradient(Machine& m, const BiasJob& job) {
   std::memset(sums, 0, sizeof(float) * static_cast<size_t>(padded(n)));
   const float* g = stored_at(m, job.gradient, 0);
   for (int64_t first = 0; first < total; first += kBlock) {
-    const int64_t last = first + kBlock < total ? first + kBlock : total;
+    const int64_t depth = total - first < kBlock ? total - first : kBlock;
     std::memset(partial, 0, sizeof(float) * static_cast<size_t>(padded(n)));
-    for (int64_t i = first; i < last; ++i)
-      for (int64_t j = 0; j < n; j += kLanes)
-        store(partial + j, load(partial + j) + load(g + i * ld + j));
+    each_run(m, first, depth, [&](int64_t, int64_t from, int64_t count) {
+      for (int64_t i = from; i < from + count; ++i)
+        for (int64_t j = 0; j < n; j += kLanes)
+          store(partial + j, load(partial + j) + load(g + i * ld + j));
+    });
     for (int64_t j = 0; j < n; j += kLanes) store(sums + j, load(sums + j) + load(partial + j));
   }
   for (int b = 0; b < p.bias_count; ++b)
@@ -184,10 +195,14 @@ void bias_gradient(Machine& m, const BiasJob& job) {
 
 void input_gradient_block(Machine& m, const InputJob& job, int64_t block) {
   const Program& p = m.p;
-  multiply_terms(m, p.terms + job.first_term, job.term_count, block * kRowBlock,
-                 rows_in_block(m, block), m.c.input, stored_at(m, p.input_gradient, -job.shift),
-                 m.c.stored_ld[p.input_gradient], job.accumulate ? Start::add : Start::zero,
-                 nullptr);
+  const Range rows = rows_in_block(m, block);
+  const int64_t ld = m.c.stored_ld[p.input_gradient];
+  float* out = stored_at(m, p.input_gradient, -job.shift);
+  multiply_terms(m, p.terms + job.first_term, job.term_count, rows.begin, rows.end - rows.begin,
+                 m.c.input, out, ld, job.accumulate ? Start::add : Start::zero, nullptr);
+  if (m.before && !job.accumulate)  // else whoever called has set them to zero
+    std::memset(out + rows.end * ld, 0,
+                sizeof(float) * static_cast<size_t>(((block + 1) * m.c.batch - rows.end) * ld));
 }
 
 // All gradients that are sums over time: weights, biases and x.

@@ -129,6 +129,20 @@ inline vec turned(vec v) {
 #endif
 }
 
+// Transposes a square of kLanes rows: blocks off the diagonal change places, the largest first.
+template <int Width = kLanes / 2>
+inline void transpose(vec* rows) {
+  ivec right = {};
+  for (int i = 0; i < kLanes; ++i) right[i] = i & Width ? -1 : 0;
+  for (int i = 0; i < kLanes; ++i) {
+    if (i & Width) continue;
+    const vec a = rows[i], b = rows[i + Width];
+    rows[i] = right ? turned<kLanes - Width>(b) : a;
+    rows[i + Width] = right ? b : turned<Width>(a);
+  }
+  if constexpr (Width > 1) transpose<Width / 2>(rows);
+}
+
 // Folds the lanes onto each other, half of them at a time, so that each has the result of all.
 template <typename F, int Width = kLanes / 2>
 inline vec folded(vec v, F f) {

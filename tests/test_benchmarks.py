@@ -13,10 +13,13 @@ sys.path.insert(0, str(BENCHMARKS))
 import contenders  # noqa: E402
 import crf as crf_benchmark  # noqa: E402
 import table  # noqa: E402
+import tagging as tagging_benchmark  # noqa: E402
 from measure import Timing, interleaved, peak_memory  # noqa: E402
 
 from cellwright.cell.listings import nas_bench_nlp  # noqa: E402
 from cellwright.engine import native_backend  # noqa: E402
+from cellwright.tasks.registry import open_task  # noqa: E402
+from cellwright.tasks.tagging.settings import TaggingSettings  # noqa: E402
 
 needs_core = pytest.mark.skipif(not native_backend.available(), reason="the core is not built")
 
@@ -170,3 +173,36 @@ def test_a_crf_that_computes_something_else_is_found():
     found["wrong"] = wrong._replace(paths=list)
     with pytest.raises(SystemExit, match="wrong finds other best paths"):
         crf_benchmark.check_equal(given, found)
+
+
+def test_taggers_are_measured_without_flair_as_well(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("torch.set_num_threads", lambda threads: None)
+    monkeypatch.setattr("measure.PRODUCT", 8)
+    monkeypatch.setenv("CELLWRIGHT_CACHE", str(tmp_path / "cache"))
+    rows = "Ann B-PER\nlives O\nin O\nNew B-LOC\nYork I-LOC\n\nBob B-PER\nleft O\n\n"
+    for part in ("train", "valid", "test"):
+        (tmp_path / f"{part}.txt").write_text(rows * 20)
+    (tmp_path / "vectors.txt").write_text("ann 1 2\nlives 3 4\n")
+    given = ["--data", str(tmp_path), "--vectors", str(tmp_path / "vectors.txt"), "--hidden", "4"]
+    tagging_benchmark.main([*given, "--batches", "1", "--rounds", "1", "--cells", "gru"])
+    printed = capsys.readouterr().out
+    assert "without --flair there is nothing to compare with" in printed
+    assert "1 of 2 batches of 32 sentences, best of 1 rounds, extrapolated" in printed
+    for work in ("training", "prediction"):
+        assert any(work in line and "gru" in line for line in printed.splitlines())
+
+
+def test_each_batch_counts_with_its_best_round():
+    rounds = [[(3.0, 1.0), (1.0, 0.5)], [(2.0, 1.5), (4.0, 0.25)]]
+    assert tagging_benchmark.best_of(rounds) == (3.0, 1.25)
+
+
+def test_flair_is_given_words_and_spans(tmp_path, monkeypatch):
+    monkeypatch.setenv("CELLWRIGHT_CACHE", str(tmp_path / "cache"))
+    for part in ("train", "valid", "test"):
+        (tmp_path / f"{part}.txt").write_text("Ann B-PER\nleft O\nNew B-LOC\nYork I-LOC\n")
+    task = open_task(TaggingSettings(data=str(tmp_path), embeddings=("table",)))
+    [batch] = task.ordered("train", 1)
+    [(words, spans)] = tagging_benchmark.as_texts(task, batch)
+    assert words == ["Ann", "left", "New", "York"]
+    assert spans == [("PER", 0, 1), ("LOC", 2, 4)]

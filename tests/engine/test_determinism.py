@@ -21,7 +21,7 @@ from support import (
 from cellwright.cell import Cell
 from cellwright.cell.listings.supernets import darts_supernet, ess_supernet
 from cellwright.cell.zoo import zoo
-from cellwright.engine import Recurrent, native_backend
+from cellwright.engine import Recurrent, native_backend, native_job
 
 CELLS: dict[str, Cell] = {
     "lstm": zoo["lstm"],
@@ -45,6 +45,23 @@ def case(
 def shared(module: Recurrent, inputs: Inputs, by: str | None, threads: int) -> Results:
     with shared_out(by, threads):
         return run(module, inputs)
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_what_memory_held_before_does_not_matter(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that have ended leave parts of it as they were."""
+    module, inputs = case(name, ragged=True)
+    once = shared(module, inputs, None, 1)
+
+    def spoiled(floats: int) -> torch.Tensor:
+        return torch.full((floats,), float("nan"))
+
+    monkeypatch.setattr(native_job.workspaces, "take", spoiled)
+    for threads in (1, 2):
+        assert_identical(shared(module, inputs, None, threads), once, f"{threads} threads")
+    assert_native_is_torch(module, inputs)
 
 
 @pytest.mark.parametrize("ragged", [False, True], ids=["full", "ragged"])

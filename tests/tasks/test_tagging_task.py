@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -12,9 +13,12 @@ import cellwright as cw
 from cellwright.base.errors import UserError
 from cellwright.data.tagged import TagSet
 from cellwright.embeddings.kept_features import Features
+from cellwright.engine import native_backend
+from cellwright.engine.ragged import Ragged
 from cellwright.models.settings import TaggerSettings
 from cellwright.tasks.registry import open_task
 from cellwright.tasks.tagging import features
+from cellwright.tasks.tagging.batches import Batches
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.settings import TaggingSettings
 from cellwright.tasks.tagging.task import TaggingTask
@@ -121,6 +125,31 @@ def test_a_tagger_learns(folder: Path, crf: bool) -> None:
     assert score.figures["F1 of unseen words"] == 0  # there are none
 
 
+def test_measuring_does_not_depend_on_the_order_of_sentences(folder: Path) -> None:
+    task = task_of(folder)
+    batches = task.ordered("train", 2)
+    assert [each.lengths.tolist() for each in batches] == [[5, 2], [1]]
+    turned = Batches(task.data.train, [], np.array([2, 1, 0]), 2)
+    assert [each.lengths.tolist() for each in turned] == [[1, 2], [5]]
+    assert [each.lengths.tolist() for each in turned.by_length()] == [[5, 2], [1]]
+    torch.manual_seed(0)
+    model = task.model(cw.zoo["rnn"], TaggerSettings(hidden=4))
+    assert task.measure(model, batches) == task.measure(model, list(turned))
+
+
+@pytest.mark.parametrize("backend", ["native", "torch"])
+def test_sentences_of_a_batch_do_not_meet(folder: Path, backend: str) -> None:
+    if backend == "native" and not native_backend.available():
+        pytest.skip("the core is not built")
+    task = task_of(folder)
+    torch.manual_seed(0)
+    model = task.model(cw.zoo["lstm"], TaggerSettings(hidden=5, layers=2), backend=backend).eval()
+    [whole] = task.ordered("train", 3)
+    for number, alone in enumerate(task.ordered("train", 1)):
+        own = model.scores(alone)[0]
+        torch.testing.assert_close(model.scores(whole)[number, : len(own)], own)
+
+
 def test_the_loss_is_over_words_sentences_or_all(folder: Path) -> None:
     task, losses = task_of(folder), {}
     [batch] = task.ordered("train", 3)
@@ -138,7 +167,8 @@ def test_words_are_dropped_whole_and_not_scaled(folder: Path) -> None:
         settings = TaggerSettings(hidden=4, dropout_words=0.5, words_dropped=by)
         model = task.model(cw.zoo["rnn"], settings).train()
         torch.manual_seed(1)
-        left = model._without_some_words(torch.full((40, 6, 3), 2.0))
+        ragged = Ragged.of([40] * 6, 40, 6)
+        left = model._without_some_words(torch.full((40 * 6, 3), 2.0), ragged).view(40, 6, 3)
         assert set(left.unique().tolist()) == {0.0, 2.0}
         assert bool((left == left[..., :1]).all())
         assert bool((left == left[:, :1]).all()) is alike

@@ -33,6 +33,13 @@ def seeded(seed: int, *what: str | int) -> Iterator[None]:
     """Draw from torch's generator with this seed; afterwards it is as it was before."""
     import torch  # only here: whoever draws without it need not wait for it
 
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed_for(seed, *what))
+    generator = torch.default_generator
+    before = generator.get_state()
+    # `torch.manual_seed` also queues seeds for devices that are not there, with a stack trace each.
+    generator.manual_seed(seed_for(seed, *what))
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        torch.cuda.manual_seed_all(seed_for(seed, *what))
+    try:
         yield
+    finally:
+        generator.set_state(before)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import PackedSequence
 
 from cellwright.engine import surroundings
 
@@ -15,13 +18,17 @@ from cellwright.engine import surroundings
 class Ragged:
     """The lengths of a batch's rows, longest first, and how to get there and back.
 
+    What a layer reads and gives is kept without what lies behind the ends: the words of all rows at
+    the first step, then those at the second, and so on, as in a `PackedSequence`.
+
     Where lengths may not be looked at, because a trace has to serve other lengths as well, rows
-    stay in their order, and all of them go through all steps.
+    stay in their order, all of them go through all steps, and padding is kept.
     """
 
     lengths: Tensor
     order: Tensor
     undo: Tensor
+    steps: int
     seen: bool = True
 
     @classmethod
@@ -40,7 +47,7 @@ class Ragged:
             raise ValueError(f"Expected {batch} lengths, one for each row, got {len(given)}")
         if surroundings.transformed() is not None:
             as_they_are = torch.arange(batch, device="cpu")
-            return cls(given, as_they_are, as_they_are, seen=False)
+            return cls(given, as_they_are, as_they_are, steps, seen=False)
         if batch and int(given.min()) <= 0:
             raise RuntimeError(
                 "Length of all samples has to be greater than 0, "
@@ -51,19 +58,99 @@ class Ragged:
                 f"Expected lengths of at most {steps}, the padded length, got {int(given.max())}"
             )
         ordered, order = torch.sort(given, descending=True, stable=True)
-        return cls(ordered, order, torch.argsort(order))
+        return cls(ordered, order, torch.argsort(order), steps)
 
-    def active(self, steps: int) -> list[int] | Tensor | None:
+    @classmethod
+    def of_packed(cls, packed: PackedSequence) -> Ragged:
+        """The lengths that a packed sequence has."""
+        sizes = packed.batch_sizes
+        rows = torch.arange(int(sizes[0]), device="cpu")
+        lengths = (sizes.unsqueeze(0) > rows.unsqueeze(1)).sum(1)
+        order, undo = packed.sorted_indices, packed.unsorted_indices
+        if order is None or undo is None:
+            order = undo = rows
+        return cls(lengths, order.cpu(), undo.cpu(), len(sizes))
+
+    # -- who is at work --------------------------------------------------------------------
+
+    @cached_property
+    def _at_work(self) -> Tensor:
+        """(steps, batch)."""
+        return self.lengths.unsqueeze(0) > _steps(self.steps)
+
+    @cached_property
+    def sizes(self) -> Tensor:
+        """How many rows are at work at each step."""
+        return self._at_work.sum(1)
+
+    @cached_property
+    def active(self) -> list[int] | Tensor | None:
         """How many rows are at work at each step, or which; None if always all."""
-        if self.seen and (not len(self.lengths) or int(self.lengths[-1]) == steps):
+        if self.seen and (not len(self.lengths) or int(self.lengths[-1]) == self.steps):
             return None
-        at_work = self.lengths.unsqueeze(0) > _steps(steps)
         if not self.seen:
-            return at_work
-        counts: list[int] = at_work.sum(1).tolist()
+            return self._at_work
+        counts: list[int] = self.sizes.tolist()
         return counts
 
-    def reversed(self, x: Tensor) -> Tensor:
+    # -- with padding and without ----------------------------------------------------------
+
+    @cached_property
+    def _words(self) -> tuple[Tensor, Tensor]:
+        """The step and the row of each word."""
+        step, row = self._at_work.nonzero(as_tuple=True)
+        return step, row
+
+    @property
+    def word_steps(self) -> Tensor:
+        """The step that each word is at."""
+        return self._words[0]
+
+    @cached_property
+    def word_rows(self) -> Tensor:
+        """The row of the caller's batch that each word is from."""
+        return self.order[self._words[1]]
+
+    def packed(self, words: Tensor) -> PackedSequence:
+        """What layers keep, for `Recurrent`."""
+        order, undo = (places.to(words.device) for places in (self.order, self.undo))
+        return PackedSequence(words, self.sizes, order, undo)
+
+    @cached_property
+    def _places(self) -> tuple[Tensor, Tensor, Tensor]:
+        """Where each word is in the caller's batch, and in a layer's forwards and backwards."""
+        (step, row), batch = self._words, len(self.lengths)
+        back = self.lengths[row] - 1 - step
+        return step * batch + self.word_rows, step * batch + row, back * batch + row
+
+    def begin(self, x: Tensor) -> Tensor:
+        """What layers keep of the caller's batch."""
+        if not self.seen:
+            return self.without_padding(x)
+        return _Chosen.apply(x.flatten(0, 1), self._places[0].to(x.device))  # type: ignore[no-untyped-call, no-any-return]
+
+    def end(self, x: Tensor) -> Tensor:
+        """The caller's batch, zeros behind each row's end."""
+        return self._padded(x, self._places[0]) if self.seen else x
+
+    def enter(self, x: Tensor, backwards: bool) -> Tensor:
+        """(steps, batch, width), as a layer reads it."""
+        if not self.seen:
+            return self._reversed(x) if backwards else x
+        return self._padded(x, self._places[1 + backwards])
+
+    def leave(self, x: Tensor, backwards: bool) -> Tensor:
+        """The inverse of `enter`."""
+        if not self.seen:
+            return self._reversed(x) if backwards else x
+        return _Chosen.apply(x.flatten(0, 1), self._places[1 + backwards].to(x.device))  # type: ignore[no-untyped-call, no-any-return]
+
+    def _padded(self, x: Tensor, places: Tensor) -> Tensor:
+        batch = len(self.lengths)
+        padded = _spread(x, places.to(x.device), self.steps * batch)
+        return padded.view(self.steps, batch, x.shape[1])
+
+    def _reversed(self, x: Tensor) -> Tensor:
         """Each row's steps backwards; what lies behind its end stays there."""
         steps = _steps(x.shape[0])
         back = self.lengths.unsqueeze(0) - 1 - steps
@@ -80,6 +167,26 @@ class Ragged:
         """x with zeros behind each row's end, whatever was there."""
         beyond = _steps(x.shape[0]) >= self.lengths.unsqueeze(0)
         return x.masked_fill(beyond.to(x.device).unsqueeze(2), 0.0)
+
+
+def _spread(x: Tensor, places: Tensor, rows: int) -> Tensor:
+    """So many rows, with those of x at their places and zeros elsewhere."""
+    return x.new_zeros(rows, x.shape[1]).index_add_(0, places, x)
+
+
+class _Chosen(torch.autograd.Function):
+    """`x.index_select(0, places)`, no place twice: torch's own way back is ten times as long."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, places: Tensor) -> Tensor:
+        ctx.save_for_backward(places)
+        ctx.rows = len(x)
+        return x.index_select(0, places)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        (places,) = ctx.saved_tensors
+        return _spread(gradient, places, ctx.rows), None
 
 
 def _steps(count: int) -> Tensor:

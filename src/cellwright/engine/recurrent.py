@@ -241,6 +241,11 @@ class Recurrent(nn.Module):
     ) -> tuple[PackedSequence, State]:
         if lengths is not None:
             raise ValueError("a PackedSequence carries its own lengths: leave lengths out")
+        if surroundings.transformed() is None:
+            ragged = Ragged.of_packed(packed)
+            check_input(packed.data.unsqueeze(0), self.input_size, self._a_parameter())
+            data, new_state = self._forward_rows(packed.data, state, ragged, theta or {})
+            return packed._replace(data=data), new_state
         x, packed_lengths = pad_packed_sequence(packed)
         check_input(x, self.input_size, self._a_parameter())
         output, new_state = self._forward_steps(x, state, packed_lengths, theta or {})
@@ -262,24 +267,36 @@ class Recurrent(nn.Module):
     ) -> tuple[Tensor, State]:
         """All layers on (steps, batch, input)."""
         steps, batch = x.shape[:2]
-        if state is None:
-            tensors = self._shape.zeros(batch, x)
-        else:
-            tensors = self._shape.checked(state, batch, x)
+        if lengths is not None:
+            ragged = Ragged.of(lengths, steps, batch)
+            output, new_state = self._forward_rows(ragged.begin(x), state, ragged, theta)
+            return ragged.end(output), new_state
+        tensors = self._state_before(state, batch, x)
         check_theta(self._live_cell, theta)
         if self.projection is not None:
             x = self.projection(x)
-        if lengths is None:
-            output, finals, past = self._layers(x, tensors, theta, None)
-            return output, self._shape.joined(finals, past)
-        ragged = Ragged.of(lengths, steps, batch)
+        output, finals, past = self._layers(x, tensors, theta, None)
+        return output, self._shape.joined(finals, past)
+
+    def _forward_rows(
+        self, x: Tensor, state: State | None, ragged: Ragged, theta: Mapping[str, Tensor]
+    ) -> tuple[Tensor, State]:
+        """All layers on what `ragged` keeps of a batch."""
         order, undo = ragged.order.to(x.device), ragged.undo.to(x.device)
-        x = ragged.without_padding(x.index_select(1, order))
-        tensors = self._shape.on_batch(tensors, order)
+        tensors = self._state_before(state, len(order), x)
+        if state is not None:
+            tensors = self._shape.on_batch(tensors, order)
+        check_theta(self._live_cell, theta)
+        if self.projection is not None:
+            x = self.projection(x)
         output, finals, past = self._layers(x, tensors, theta, ragged)
         joined = self._shape.joined(finals, past)
-        new_state = _each(joined, lambda t: t.index_select(t.dim() - 2, undo))
-        return output.index_select(1, undo), new_state
+        return output, _each(joined, lambda t: t.index_select(t.dim() - 2, undo))
+
+    def _state_before(self, state: State | None, batch: int, like: Tensor) -> list[Tensor]:
+        if state is None:
+            return self._shape.zeros(batch, like)
+        return self._shape.checked(state, batch, like)
 
     def _layers(
         self, x: Tensor, tensors: list[Tensor], theta: Mapping[str, Tensor], ragged: Ragged | None
@@ -292,17 +309,16 @@ class Recurrent(nn.Module):
             outputs = []
             past.append([])
             for direction in range(self._shape.directions):
-                backwards = _reverser(ragged) if direction else None
-                seen = x if backwards is None else backwards(x)
+                seen = _entering(x, ragged, backwards=direction > 0)
                 initial = self._shape.initial(tensors, layer, direction)
                 before = self._shape.past_input(tensors, layer, direction)
                 if before is not None:
                     seen = torch.cat([before, seen])
                     past[-1].append(_last_inputs(seen, self._shape.input_history, ragged))
                 result = self._layer(layer, direction, seen, initial, theta, ragged)
-                outputs.append(result.output if backwards is None else backwards(result.output))
+                outputs.append(_leaving(result.output, ragged, backwards=direction > 0))
                 finals.append(result.final)
-            x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=2)
+            x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)
         return x, finals, past
 
     def _a_parameter(self) -> Tensor | None:
@@ -337,7 +353,7 @@ class Recurrent(nn.Module):
             mask_hidden=mask_hidden,
             mask_input=mask_input,
             theta={name: value.to(x) for name, value in theta.items()} if theta else theta,
-            active=None if ragged is None else ragged.active(x.shape[0] - cell.input_history),
+            active=None if ragged is None else ragged.active,
         )
         return BACKENDS[self.backend](call)
 
@@ -372,8 +388,18 @@ def _each(state: State, change: Callable[[Tensor], Tensor]) -> State:
     return change(state) if isinstance(state, Tensor) else tuple(change(t) for t in state)
 
 
-def _reverser(ragged: Ragged | None) -> Callable[[Tensor], Tensor]:
-    return (lambda x: x.flip(0)) if ragged is None else ragged.reversed
+def _entering(x: Tensor, ragged: Ragged | None, *, backwards: bool) -> Tensor:
+    """(steps, batch, width), as a layer reads it in its direction."""
+    if ragged is not None:
+        return ragged.enter(x, backwards)
+    return x.flip(0) if backwards else x
+
+
+def _leaving(x: Tensor, ragged: Ragged | None, *, backwards: bool) -> Tensor:
+    """The inverse of `_entering`."""
+    if ragged is not None:
+        return ragged.leave(x, backwards)
+    return x.flip(0) if backwards else x
 
 
 def _last_inputs(x: Tensor, count: int, ragged: Ragged | None) -> Tensor:

@@ -21,8 +21,8 @@ from cellwright.cell import Cell
 from cellwright.embeddings.characters import CharacterBatch
 from cellwright.engine import Recurrent, WeightBank
 from cellwright.engine.crf import Allowed, crf_loss, marginals, viterbi
+from cellwright.engine.ragged import Ragged
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
-from cellwright.models.dropout import locked_dropout
 from cellwright.models.settings import TaggerSettings
 
 
@@ -120,15 +120,16 @@ class Tagger(CellModel[TaggedBatch]):
     def scores(self, batch: TaggedBatch, theta: Theta | None = None) -> Tensor:
         """How much the model is for each tag of each word, (batch, steps, tags)."""
         settings = self.settings
-        x = torch.cat([embed(batch) for embed in self.embedders], -1)
-        x = self._without_some_words(x)
-        x = locked_dropout(x, settings.dropout_input, self.training)
+        ragged = Ragged.of(batch.lengths, *batch.words.shape)
+        vectors = [ragged.begin(embed(batch)) for embed in self.embedders]
+        x = vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
+        x = self._without_some_words(x, ragged)
+        x = self._locked_dropout(x, settings.dropout_input, ragged)
         if self.relearn is not None:
             x = self.relearn(x)
-        said, _ = self.recurrent(x, lengths=batch.lengths, theta=theta)
-        said = locked_dropout(said, settings.dropout_output, self.training)
-        decided: Tensor = self.decision(said)
-        return decided.transpose(0, 1)
+        said, _ = self.recurrent(ragged.packed(x), theta=theta)
+        x = self._locked_dropout(said.data, settings.dropout_output, ragged)
+        return ragged.end(self.decision(x)).transpose(0, 1)
 
     def loss(self, batch: TaggedBatch, carried: Carried, *, theta: Theta | None = None) -> Loss:
         """How unlikely the right tags are."""
@@ -173,12 +174,23 @@ class Tagger(CellModel[TaggedBatch]):
             allowed=self._allowed, backend=self._backend,
         )  # fmt: skip
 
-    def _without_some_words(self, x: Tensor) -> Tensor:
+    def _without_some_words(self, x: Tensor, ragged: Ragged) -> Tensor:
         rate = self.settings.dropout_words
         if not self.training or rate == 0:
             return x
-        columns = x.shape[1] if self.settings.words_dropped == "word" else 1
-        return x * (torch.rand(x.shape[0], columns, 1, device=x.device) >= rate).to(x.dtype)
+        if self.settings.words_dropped == "word":
+            stay = torch.rand(len(x), 1, device=x.device) >= rate
+        else:
+            steps = torch.rand(ragged.steps, 1, device=x.device) >= rate
+            stay = steps[ragged.word_steps.to(x.device)]
+        return x * stay.to(x.dtype)
+
+    def _locked_dropout(self, x: Tensor, rate: float, ragged: Ragged) -> Tensor:
+        """Drop features of each sentence, the same at all of its words."""
+        if not self.training or rate == 0:
+            return x
+        masks = F.dropout(x.new_ones(len(ragged.lengths), x.shape[1]), rate)
+        return x * masks.index_select(0, ragged.word_rows.to(x.device))
 
     def _inside(self, batch: TaggedBatch) -> Tensor:
         steps = torch.arange(batch.words.shape[0], device=batch.words.device)

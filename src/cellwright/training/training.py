@@ -91,7 +91,8 @@ class Training(Loop[StepDone, EpochDone]):
         epoch, settings = len(self._curve), self.settings
         batch = self._batches[self._step]
         rate = batch.rate(self._rate())
-        self.model.train()
+        if not self.model.training:  # to tell every part of it takes as long as a small cell
+            self.model.train()
         with seeded(self.seed, "dropout", epoch, self._step):
             loss = self.model.loss(batch, self._carried)
         mean = float(loss.mean.detach())

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cellwright.data.tagged import Sentences
 from cellwright.models.tagger import TaggedBatch
-from cellwright.tasks.tagging.features import Known
+from cellwright.tasks.tagging.features import NOT_POOLED, Known
 from cellwright.tasks.tagging.pooling import (
     Memories,
     Sentence,
@@ -49,6 +49,19 @@ class Batches(Sequence[TaggedBatch]):
         self._spellings, self._walk = spellings, Walk(features, before)
         self._numbers = range(-(-len(order) // size))
 
+    def by_length(self) -> Batches:
+        """The same sentences, longest first, so that those of a batch end at about the same step.
+
+        It is for measuring: what is counted on a sentence does not depend on the others, but where
+        features are pooled. There the order stays.
+        """
+        if any(each.pooling != NOT_POOLED for each in self._features) or not self._numbers:
+            return self
+        order = np.concatenate([self._in_batch(number) for number in self._numbers])
+        lengths = self._part.offsets[order + 1] - self._part.offsets[order]
+        order = order[np.argsort(-lengths, kind="stable")]
+        return Batches(self._part, self._features, order, self._size, self._spellings)
+
     def __len__(self) -> int:
         return len(self._numbers)
 
@@ -67,22 +80,28 @@ class Batches(Sequence[TaggedBatch]):
         return self._made(self._sentences(number), self._walk.to(number, self._sentences))
 
     def _sentences(self, number: int) -> list[Sentence]:
-        start = number * self._size
-        return sentences_of(self._part, self._order[start : start + self._size].tolist())
+        return sentences_of(self._part, self._in_batch(number).tolist())
+
+    def _in_batch(self, number: int) -> NDArray[np.int64]:
+        return self._order[number * self._size : (number + 1) * self._size]
 
     def _made(self, sentences: Sequence[Sentence], memories: Memories) -> TaggedBatch:
+        starts = np.array([one.start for one in sentences], np.int64)
         lengths = np.array([one.end - one.start for one in sentences], np.int64)
         shape = int(lengths.max()), len(sentences)
+        # All words of the sentences, one sentence after the other: where they are, and go to.
+        column = np.repeat(np.arange(len(sentences)), lengths)
+        step = np.arange(len(column)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        at = np.repeat(starts, lengths) + step
         words, tags = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        known = {
-            each.name: np.zeros((*shape, full_width(each)), np.float32) for each in self._features
-        }
-        for column, one in enumerate(sentences):
-            steps = one.end - one.start
-            words[:steps, column] = one.words
-            tags[:steps, column] = self._part.tags[one.start : one.end]
-            for each in self._features:
-                known[each.name][:steps, column] = pooled(memories, each, one)
+        words[step, column] = self._part.words[at]
+        tags[step, column] = self._part.tags[at]
+        known = {}
+        for each in self._features:
+            rows = np.zeros((*shape, full_width(each)), np.float32)
+            for number, one in enumerate(sentences):
+                rows[: one.end - one.start, number] = pooled(memories, each, one)
+            known[each.name] = rows
         return TaggedBatch(
             torch.from_numpy(words),
             torch.from_numpy(lengths),

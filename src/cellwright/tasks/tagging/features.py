@@ -39,7 +39,7 @@ Rows = NDArray[Any]
 Texts = Sequence[Sequence[str]]
 """Sentences, each a list of words."""
 
-Lookup = Callable[[NDArray[np.int32], int, int], Rows]
+Lookup = Callable[[NDArray[np.integer], int, int], Rows]
 """The features of some words of a part, (words, width): from their numbers, and from where they
 stand in the part."""
 
@@ -104,7 +104,7 @@ class Vectors:
     ) -> None:
         self.name, self.layers, self.pooling = name, 1, NOT_POOLED
         self._words, self._file = words, settings.name
-        self._matrix = word_vectors(settings.name, words.tokens, progress).matrix
+        self._matrix = np.asarray(word_vectors(settings.name, words.tokens, progress).matrix)
         self.width = int(self._matrix.shape[1])
         self._all: AllVectors | None = None
 
