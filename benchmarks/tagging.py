@@ -60,7 +60,8 @@ from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.settings import TrainingSettings
 
 FLAIR, PRODUCT = "Flair's lstm", "matrix product"
-SEED, TURN = 1, 10  # batches that a contender trains at each of its turns
+SEED = 1
+TURN, PASSES = 10, 3  # batches to train, and predictions, at each of a contender's turns
 CLOSE = 1e-4
 SCHEDULE = TrainingSettings(
     learning_rate=0.1, weight_decay=0.0, clip=5.0, batch=32, evaluation_batch=32
@@ -251,7 +252,7 @@ def measure(contenders: dict[str, Any], batches: int, rounds: int) -> dict[str, 
                 turn = range(first, min(first + TURN, batches))
                 training[name][-1] += [contender.train(number) for number in turn]
         for name, contender in contenders.items():
-            predicting[name].append([contender.predict()])
+            predicting[name] += [[contender.predict()] for _ in range(PASSES)]
         products.append([timed(product)])
     found = {
         name: {"training": best_of(training[name]), "prediction": best_of(predicting[name])}
@@ -276,9 +277,9 @@ def shown(found: dict[str, Found], least: dict[str, dict[str, float]], scale: fl
         for name in (name for name in found if name != PRODUCT):
             wall, cpu = found[name][work]
             flair_wall, flair_cpu = found[FLAIR][work] if FLAIR in found else (math.nan, math.nan)
-            limit = flair_cpu / least[name][work] if name in least else math.nan
+            limit = f"{flair_cpu / least[name][work]:.2f}" if name in least else "–"
             table.add_row(
-                work, name, f"{factor * cpu:.2f}", f"{flair_cpu / cpu:.2f}", f"{limit:.2f}",
+                work, name, f"{factor * cpu:.2f}", f"{flair_cpu / cpu:.2f}", limit,
                 f"{factor * wall:.2f}", f"{flair_wall / wall:.2f}",
             )  # fmt: skip
     return table
