@@ -52,17 +52,15 @@ class Batches(Sequence[TaggedBatch]):
     def by_length(self) -> Batches:
         """The same sentences, longest first, so that those of a batch end at about the same step.
 
-        It is for measuring: what is counted on a sentence does not depend on the others. Where
-        features are pooled it does, and the order stays.
+        It is for measuring: what is counted on a sentence does not depend on the others, but where
+        features are pooled. There the order stays.
         """
-        if any(each.pooling != NOT_POOLED for each in self._features):
+        if any(each.pooling != NOT_POOLED for each in self._features) or not self._numbers:
             return self
-        size = self._size
-        chosen = [self._order[n * size : (n + 1) * size] for n in self._numbers]
-        order = np.concatenate(chosen) if chosen else self._order[:0]
+        order = np.concatenate([self._in_batch(number) for number in self._numbers])
         lengths = self._part.offsets[order + 1] - self._part.offsets[order]
         order = order[np.argsort(-lengths, kind="stable")]
-        return Batches(self._part, self._features, order, size, self._spellings)
+        return Batches(self._part, self._features, order, self._size, self._spellings)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -82,23 +80,28 @@ class Batches(Sequence[TaggedBatch]):
         return self._made(self._sentences(number), self._walk.to(number, self._sentences))
 
     def _sentences(self, number: int) -> list[Sentence]:
-        start = number * self._size
-        return sentences_of(self._part, self._order[start : start + self._size].tolist())
+        return sentences_of(self._part, self._in_batch(number).tolist())
+
+    def _in_batch(self, number: int) -> NDArray[np.int64]:
+        return self._order[number * self._size : (number + 1) * self._size]
 
     def _made(self, sentences: Sequence[Sentence], memories: Memories) -> TaggedBatch:
+        starts = np.array([one.start for one in sentences], np.int64)
         lengths = np.array([one.end - one.start for one in sentences], np.int64)
         shape = int(lengths.max()), len(sentences)
+        # All words of the sentences, one sentence after the other: where they are, and go to.
+        column = np.repeat(np.arange(len(sentences)), lengths)
+        step = np.arange(len(column)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        at = np.repeat(starts, lengths) + step
         words, tags = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        right = np.asarray(self._part.tags)
-        known = {
-            each.name: np.zeros((*shape, full_width(each)), np.float32) for each in self._features
-        }
-        for column, one in enumerate(sentences):
-            steps = one.end - one.start
-            words[:steps, column] = one.words
-            tags[:steps, column] = right[one.start : one.end]
-            for each in self._features:
-                known[each.name][:steps, column] = pooled(memories, each, one)
+        words[step, column] = self._part.words[at]
+        tags[step, column] = self._part.tags[at]
+        known = {}
+        for each in self._features:
+            rows = np.zeros((*shape, full_width(each)), np.float32)
+            for number, one in enumerate(sentences):
+                rows[: one.end - one.start, number] = pooled(memories, each, one)
+            known[each.name] = rows
         return TaggedBatch(
             torch.from_numpy(words),
             torch.from_numpy(lengths),

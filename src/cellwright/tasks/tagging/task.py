@@ -128,8 +128,8 @@ class TaggingTask:
         """1 − F1, with precision, recall and more as figures."""
         assert isinstance(model, Tagger)
         seen, counts = self.data.vocabulary.counts > 0, NOTHING
-        in_turn = batches.by_length() if isinstance(batches, Batches) else batches
-        for words, true, said, offsets in guesses(model, in_turn, theta):
+        shorter_last = batches.by_length() if isinstance(batches, Batches) else batches
+        for words, true, said, offsets in guesses(model, shorter_last, theta):
             counts += count(self.data.tags, true, said, offsets, ~seen[words])
         return Score(counts.loss, counts.figures())
 
