@@ -6,7 +6,6 @@ import csv
 import importlib.util
 import json
 import re
-import shlex
 import sqlite3
 from pathlib import Path
 
@@ -38,7 +37,7 @@ def examples(text: str) -> list[str]:
     return [line.strip()[2:] for line in text.splitlines() if line.strip().startswith("$ ")]
 
 
-def test_the_examples_run(run, shell):
+def test_the_examples_run(run, example):
     """In one folder, and each but once, since several begin with the same study."""
     import torch
 
@@ -50,10 +49,7 @@ def test_the_examples_run(run, shell):
         for line in lines:
             if line in done or (" plot " in line and not importlib.util.find_spec("matplotlib")):
                 continue
-            program, *arguments = shlex.split(line)
-            plain = program == "cellwright" and ">" not in line
-            outcome = run(*arguments) if plain else shell(line)
-            assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"
+            example(line)
             done.add(line)
 
 

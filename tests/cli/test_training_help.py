@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import shlex
 
 import pytest
 
@@ -15,7 +14,7 @@ def examples(text: str) -> list[str]:
     return [line.strip()[2:] for line in text.splitlines() if line.strip().startswith("$ ")]
 
 
-def test_the_examples_run(run, shell):
+def test_the_examples_run(run, example):
     """In one folder, and each but once, since several begin with the same training."""
     import torch
 
@@ -27,9 +26,7 @@ def test_the_examples_run(run, shell):
         for line in lines:
             if line in done or (" plot " in line and not importlib.util.find_spec("matplotlib")):
                 continue
-            program, *arguments = shlex.split(line)
-            outcome = run(*arguments) if program == "cellwright" else shell(line)
-            assert outcome.code == 0, f"{line}\n{outcome.out}{outcome.err}"
+            example(line)
             done.add(line)
 
 

@@ -46,7 +46,7 @@ SPACES: dict[str, Callable[[random.Random], Cell]] = {
     "any-supernet": lambda rng: cells.cell(rng, supernets=True),
     "supernet": supernet,
 }
-CELLS, CHUNK = many(30), 15
+CELLS, CHUNK = many(16), 8
 
 
 @pytest.mark.parametrize("start", range(0, CELLS, CHUNK))

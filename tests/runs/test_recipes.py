@@ -307,8 +307,8 @@ def test_files_that_hold_something_else(tmp_path: Path):
         "a = " + "[" * 100_000,
         "a = " + "[" * 100 + "]" * 100,
         "a = " + "{a = " * 100 + "1" + "}" * 100,
-        f"[{'.'.join('a' * 20_000)}]",
-        f"{'.'.join('a' * 20_000)} = 1",
+        f"[{'.'.join('a' * 2_000)}]",
+        f"{'.'.join('a' * 2_000)} = 1",
     ],
 )
 def test_files_that_are_nested_without_end(write, text: str):

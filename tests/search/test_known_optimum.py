@@ -1,6 +1,6 @@
 """Where the best cell is known, searching must be better than drawing at random.
 
-At equal budget, over 20 seeds, by a one-sided test. The objective is of `synthetic`: no noise,
+At equal budget, over 12 seeds, by a one-sided test. The objective is of `synthetic`: no noise,
 so what differs between two runs is only where a method looked.
 """
 
@@ -26,7 +26,7 @@ from cellwright.testing.methods import loss_of as loss
 from cellwright.testing.methods import work
 
 SPACE = Enas(nodes=6)
-SEEDS = 20
+SEEDS = 12
 TRIALS = 50
 
 
