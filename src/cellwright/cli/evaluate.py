@@ -11,8 +11,9 @@ import typer
 
 from cellwright.base.files import write_named
 from cellwright.cli import evaluate_tables as tables
+from cellwright.cli.evaluate_documents import language_document, scored_document
 from cellwright.cli.evaluate_tables import Scored
-from cellwright.cli.figures import jsonable, metric_document
+from cellwright.cli.figures import jsonable
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, encoded, printable, stdout
 from cellwright.cli.runs.options import RUN_HELP, SECOND, TRAIN, Runs
@@ -111,7 +112,7 @@ def run(
         if against is not None:
             beside = _evaluate(_load(against, data, runs), data, part.value, found)
         shown = _tables(found, beside, words, top, least)
-        document = _document(found, beside)
+        document = language_document(found, beside)
     if json_file == "-":
         emit_json(jsonable(document))
         return
@@ -193,7 +194,7 @@ def _any_task(
     kind = task_kind(trained.folder.info.recipe.task.kind)
     scored = _score(trained, part, data)
     shown = [partial(tables.print_score, scored)]
-    document: dict[str, Any] = {"run": _scored_document(scored)}
+    document: dict[str, Any] = {"run": scored_document(scored)}
     if errors and kind.errors is not None:
         details = kind.errors(_subject(trained, part), top)
         shown.append(partial(tables.print_details, details))
@@ -202,7 +203,7 @@ def _any_task(
         beside = _score(other, part, data)
         details = kind.against(_subject(trained, part), _subject(other, part), top)
         shown.append(partial(tables.print_beside, scored, beside, details))
-        document["against"] = _scored_document(beside)
+        document["against"] = scored_document(beside)
         document["compared"] = details.document
     return shown, document
 
@@ -241,81 +242,6 @@ def _evaluate(
     what = f"reading {part}"
     with work_bar(what) as tell:
         return evaluate(trained, text, batch, lambda done, total: tell(what, done, total))
-
-
-# -- figures for programs ----------------------------------------------------------------------
-
-
-def _document(found: Evaluation, other: Evaluation | None) -> dict[str, Any]:
-    words = _words(found)
-    if other is None:
-        return {"run": _figures(found), "words": words}
-    for row, against in zip(words, _words(other), strict=True):
-        row["loss_against"] = against["loss"]
-        row["difference"] = (row["loss"] - against["loss"]) / row["count"]
-    return {"run": _figures(found), "against": _figures(other), "words": words}
-
-
-def _scored_document(scored: Scored) -> dict[str, Any]:
-    return {
-        **_run_document(scored.trained, scored.part, scored.loss),
-        "figures": scored.figures,
-        "seconds": scored.seconds,
-    }
-
-
-def _run_document(trained: Trained, part: str, loss: float) -> dict[str, Any]:
-    """What all evaluations say."""
-    info, metric = trained.folder.info, trained.task.metric
-    return {
-        "path": str(trained.folder.path),
-        "cell": info.cell.name or info.cell.id,
-        "epoch": trained.epoch,
-        "task": info.recipe.task.kind,
-        "data": info.data.name,
-        "part": part,
-        "metric": metric_document(metric),
-        "loss": loss,
-        "value": metric.value(loss),
-    }
-
-
-def _figures(found: Evaluation) -> dict[str, Any]:
-    from cellwright.tasks.language.words import by_frequency
-
-    return {
-        **_run_document(found.trained, found.text.part, found.words.mean),
-        "data": found.text.corpus.name,
-        "batch": found.batch,
-        "tokens": found.words.tokens,
-        "unknown": found.text.unknown,
-        "seconds": found.seconds,
-        "by_training_count": [
-            {
-                "least": group.least,
-                "most": group.most,
-                "types": group.types,
-                "tokens": group.tokens,
-                "loss": group.loss,
-            }
-            for group in by_frequency(found.words)
-        ],
-    }
-
-
-def _words(found: Evaluation) -> list[dict[str, Any]]:
-    from cellwright.tasks.language.words import most_frequent
-
-    words = found.words
-    return [
-        {
-            "word": words.vocabulary.token(word),
-            "training_count": int(words.vocabulary.counts[word]),
-            "count": int(words.counts[word]),
-            "loss": float(words.losses[word]),
-        }
-        for word in most_frequent(words, len(words.vocabulary)).tolist()
-    ]
 
 
 def _write(path: Path, document: Any) -> None:
