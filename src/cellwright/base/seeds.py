@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,13 +34,26 @@ def seeded(seed: int, *what: str | int) -> Iterator[None]:
     """Draw from torch's generator with this seed; afterwards it is as it was before."""
     import torch  # only here: whoever draws without it need not wait for it
 
-    generator = torch.default_generator
+    generator, own = torch.default_generator, seed_for(seed, *what)
     before = generator.get_state()
-    # `torch.manual_seed` also queues seeds for devices that are not there, with a stack trace each.
-    generator.manual_seed(seed_for(seed, *what))
-    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        torch.cuda.manual_seed_all(seed_for(seed, *what))
+    if _has_devices():
+        torch.manual_seed(own)
+    else:  # else it would queue seeds for devices that are not there, with a stack trace each
+        generator.manual_seed(own)
     try:
         yield
     finally:
         generator.set_state(before)
+
+
+@functools.cache
+def _has_devices() -> bool:
+    """Whether something beside the processor draws, and wants its seed as well."""
+    import torch
+
+    xpu = getattr(torch, "xpu", None)
+    return bool(
+        torch.cuda.is_available()
+        or torch.backends.mps.is_available()
+        or (xpu is not None and xpu.is_available())
+    )
