@@ -102,7 +102,7 @@ def test_without_pooling_nothing_is_remembered(
     monkeypatch.setattr(WordMemory, "add", lambda *_: pytest.fail("added"))
     task = task_of(folder, flair(folder, "none"))
     assert task.ordered("valid", 2)[1].features["0-flair"].shape[-1] == 6
-    assert "train" not in task._features
+    assert "train" not in task.words._features
 
 
 def test_a_limited_task_remembers_what_it_has(folder: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_training_does_not_go_on_with_other_models(folder: Path) -> None:
 def test_new_sentences_have_features_without_keeping_them(folder: Path) -> None:
     embedding = flair(folder, "none")
     task = task_of(folder, embedding)
-    [source] = task._sources
+    [source] = task.words.sources
     kept = source.of(task.data.valid)(task.data.valid.words, 0, 8)
     np.testing.assert_allclose(source.rows([line.split() for line in VALID]), kept, atol=1e-6)
     before = sorted((folder / "cache").rglob("*.npy"))

@@ -17,11 +17,11 @@ from cellwright.engine import native_backend
 from cellwright.engine.ragged import Ragged
 from cellwright.models.settings import TaggerSettings
 from cellwright.tasks.registry import open_task
-from cellwright.tasks.tagging import features
 from cellwright.tasks.tagging.batches import Batches
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.settings import TaggingSettings
 from cellwright.tasks.tagging.task import TaggingTask
+from cellwright.tasks.words import features
 
 ROWS = {
     "train": "Ann B-PER\nlives O\nin O\nNew B-LOC\nYork I-LOC\n\nBob B-PER\nleft O\n\nOslo B-LOC\n",

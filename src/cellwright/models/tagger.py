@@ -9,40 +9,27 @@ softmax.
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from cellwright.cell import Cell
-from cellwright.embeddings.characters import CharacterBatch
 from cellwright.engine import Recurrent, WeightBank
 from cellwright.engine.crf import Allowed, crf_loss, marginals, viterbi
 from cellwright.engine.ragged import Ragged
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.settings import TaggerSettings
+from cellwright.models.words import Embedder, WordBatch
 
 
 @dataclass(frozen=True)
-class TaggedBatch:
-    """Sentences side by side; (steps, batch) where each word has something.
+class TaggedBatch(WordBatch):
+    """Sentences side by side, with the numbers of the right tags; 0 behind a sentence's end."""
 
-    Args:
-        words: the numbers of the words.
-        lengths: (batch,), of the sentences.
-        tags: the numbers of the right tags; 0 behind a sentence's end.
-        features: what is known of each word, by name, (steps, batch, width).
-        characters: of all distinct words, and which of these each word is: (steps · batch,).
-    """
-
-    words: Tensor
-    lengths: Tensor
-    tags: Tensor
-    features: dict[str, Tensor]
-    characters: CharacterBatch | None = None
+    tags: Tensor = field(kw_only=True)
 
     @property
     def size(self) -> int:
@@ -52,16 +39,6 @@ class TaggedBatch:
     def rate(self, full: float) -> float:
         """The same for every batch."""
         return full
-
-
-class Embedder(nn.Module, ABC):
-    """Turns the words of a batch into vectors: (steps, batch, `width`)."""
-
-    width: int
-
-    @abstractmethod
-    def forward(self, batch: TaggedBatch) -> Tensor:
-        """The vectors of all words; what stands behind a sentence's end does not matter."""
 
 
 class Tagger(CellModel[TaggedBatch]):

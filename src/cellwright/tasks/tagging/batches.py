@@ -12,16 +12,10 @@ from numpy.typing import NDArray
 
 from cellwright.data.tagged import Sentences
 from cellwright.models.tagger import TaggedBatch
-from cellwright.tasks.tagging.features import NOT_POOLED, Known
-from cellwright.tasks.tagging.pooling import (
-    Memories,
-    Sentence,
-    Walk,
-    full_width,
-    pooled,
-    sentences_of,
-)
-from cellwright.tasks.tagging.spellings import Spellings
+from cellwright.tasks.words.features import NOT_POOLED, Known
+from cellwright.tasks.words.pooling import Memories, Sentence, Walk, sentences_of
+from cellwright.tasks.words.side_by_side import Layout
+from cellwright.tasks.words.spellings import Spellings
 
 
 class Batches(Sequence[TaggedBatch]):
@@ -86,26 +80,7 @@ class Batches(Sequence[TaggedBatch]):
         return self._order[number * self._size : (number + 1) * self._size]
 
     def _made(self, sentences: Sequence[Sentence], memories: Memories) -> TaggedBatch:
-        starts = np.array([one.start for one in sentences], np.int64)
-        lengths = np.array([one.end - one.start for one in sentences], np.int64)
-        shape = int(lengths.max()), len(sentences)
-        # All words of the sentences, one sentence after the other: where they are, and go to.
-        column = np.repeat(np.arange(len(sentences)), lengths)
-        step = np.arange(len(column)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        at = np.repeat(starts, lengths) + step
-        words, tags = np.zeros(shape, np.int64), np.zeros(shape, np.int64)
-        words[step, column] = self._part.words[at]
-        tags[step, column] = self._part.tags[at]
-        known = {}
-        for each in self._features:
-            rows = np.zeros((*shape, full_width(each)), np.float32)
-            for number, one in enumerate(sentences):
-                rows[: one.end - one.start, number] = pooled(memories, each, one)
-            known[each.name] = rows
-        return TaggedBatch(
-            torch.from_numpy(words),
-            torch.from_numpy(lengths),
-            torch.from_numpy(tags),
-            {name: torch.from_numpy(rows) for name, rows in known.items()},
-            None if self._spellings is None else self._spellings.batch(words),
-        )
+        layout = Layout(sentences)
+        read = layout.batch(self._part.words, self._features, memories, self._spellings)
+        tags = torch.from_numpy(layout.padded(self._part.tags[layout.at]))
+        return TaggedBatch(read.words, read.lengths, read.features, read.characters, tags=tags)

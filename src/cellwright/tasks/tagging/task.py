@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -17,24 +17,21 @@ from cellwright.base.seeds import seed_for
 from cellwright.cell import Cell
 from cellwright.data.errors import DataError
 from cellwright.data.tagged import Sentences, Tagged
-from cellwright.embeddings.disk_room import check_room
-from cellwright.embeddings.settings import CharactersSettings, TableSettings, TransformerSettings
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import CellModel, Theta
 from cellwright.models.settings import TaggerSettings
-from cellwright.models.tagger import Embedder, TaggedBatch, Tagger
+from cellwright.models.tagger import TaggedBatch, Tagger
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.tagging.batches import Batches
-from cellwright.tasks.tagging.embedders import HandedOn, Mixed, WordTable, spelled
-from cellwright.tasks.tagging.features import NOT_POOLED, Known, Texts, sources
 from cellwright.tasks.tagging.guesses import guesses
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.metric import ACCURACY, F1, NOTHING, count
-from cellwright.tasks.tagging.pooling import Memories, full_width, remembered
 from cellwright.tasks.tagging.settings import TaggingSettings
-from cellwright.tasks.tagging.spellings import Spellings
-from cellwright.tasks.tagging.untagged_batch import untagged_batch
 from cellwright.tasks.task import PARTS, Part, Score
+from cellwright.tasks.words.any_words import any_words
+from cellwright.tasks.words.features import Known, Texts
+from cellwright.tasks.words.known_words import KnownWords
+from cellwright.tasks.words.pooling import Memories, remembered
 
 
 class TaggingTask:
@@ -49,19 +46,13 @@ class TaggingTask:
     def __init__(
         self, data: Tagged, settings: TaggingSettings, progress: Progress | None = None
     ) -> None:
-        self.data, self.settings, self._progress = data, settings, progress
-        self._sources = list(sources(settings.embeddings, data.vocabulary, progress))
-        self._features: dict[str, list[Known]] = {}
-
-    @cached_property
-    def _spellings(self) -> Spellings | None:
-        wanted = any(isinstance(one, CharactersSettings) for one in self.settings.embeddings)
-        return Spellings(self.data.vocabulary, self.data.characters) if wanted else None
+        self.data, self.settings = data, settings
+        self.words = KnownWords(settings.embeddings, data.vocabulary, data.characters, progress)
 
     @property
     def pools(self) -> bool:
         """Whether features of a word depend on what it was in the training part."""
-        return any(each.pooling != NOT_POOLED for each in self._sources)
+        return self.words.pools
 
     @property
     def metric(self) -> Metric:
@@ -76,7 +67,7 @@ class TaggingTask:
     @property
     def identities(self) -> dict[str, str]:
         """A hash of each frozen model that words become features by."""
-        return {each.name: each.identity for each in self._sources}
+        return self.words.identities
 
     def describe(self) -> str:
         """The counts of the data."""
@@ -91,7 +82,7 @@ class TaggingTask:
         backend: str = "auto",
     ) -> Tagger:
         """A tagger around a cell."""
-        embedders = list(self._embedders(backend))
+        embedders = list(self.words.embedders(backend))
         allowed = legal(self.data.tags) if settings.constrained else None
         tags = len(self.data.tags)
         return Tagger(settings, cell, embedders, tags, allowed=allowed, backend=backend, bank=bank)
@@ -103,19 +94,23 @@ class TaggingTask:
         order = np.random.default_rng(seed_for(seed, "sentences", epoch)).permutation(
             len(sentences)
         )
-        return Batches(sentences, self._known(part), order, size, self._spellings)
+        return Batches(sentences, self._known(part), order, size, self.words.spellings)
 
     def ordered(self, part: Part, size: int) -> Batches:
         """The sentences one after the other; what is pooled begins with the training part."""
         sentences = self._sentences(part)
         order = np.arange(len(sentences))
         known, before = self._known(part), self._remembered
-        return Batches(sentences, known, order, size, self._spellings, before)
+        return Batches(sentences, known, order, size, self.words.spellings, before)
 
     def batch_of(self, sentences: Texts, progress: Progress | None = None) -> TaggedBatch:
         """Any sentences as the model reads them, whether or not the data has their words."""
-        words, before = self.data.vocabulary, self._training_memories if self.pools else {}
-        return untagged_batch(sentences, words, self._sources, self._spellings, before, progress)
+        words, before = self.words, self._training_memories if self.pools else {}
+        read = any_words(
+            sentences, self.data.vocabulary, words.sources, words.spellings, before, progress
+        )
+        none = torch.zeros_like(read.words)
+        return TaggedBatch(read.words, read.lengths, read.features, read.characters, tags=none)
 
     @torch.no_grad()
     def measure(
@@ -171,21 +166,8 @@ class TaggingTask:
         return sentences
 
     def _known(self, part: str) -> list[Known]:
-        if part not in self._features:
-            if not self._features:
-                self._check_room()
-            whole = self._sentences(part)
-            self._features[part] = [
-                Known(each.name, each.width, each.of(whole, self._progress), each.pooling)
-                for each in self._sources
-            ]
-        return self._features[part]
-
-    def _check_room(self) -> None:
-        """Before the first features are computed: all of them, of all parts, have to fit."""
-        parts = [getattr(self.data, part) for part in PARTS]
-        half = all(getattr(one, "half", True) for one in self.settings.embeddings)
-        check_room(sum(each.missing(part) for each in self._sources for part in parts), half)
+        whole = self._sentences(part)
+        return self.words.features(part, whole, (getattr(self.data, each) for each in PARTS))
 
     @cached_property
     def _training_memories(self) -> Memories:
@@ -195,20 +177,6 @@ class TaggingTask:
 
     def _remembered(self) -> Memories:
         return self._training_memories
-
-    def _embedders(self, backend: str) -> Iterator[Embedder]:
-        known = {each.name: each for each in self._sources}
-        for number, one in enumerate(self.settings.embeddings):
-            name = f"{number}-{one.kind}"
-            if isinstance(one, TableSettings):
-                yield WordTable(self.data.vocabulary, one.width, one.least)
-            elif isinstance(one, CharactersSettings):
-                yield spelled(one, self.data.characters, backend)
-            elif isinstance(one, TransformerSettings) and one.mix:
-                layers = known[name].layers
-                yield Mixed(name, layers, known[name].width // layers)
-            else:
-                yield HandedOn(name, full_width(known[name]))
 
 
 def _some(sentences: Sentences, first: int, end: int) -> Sentences:

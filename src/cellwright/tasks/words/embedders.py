@@ -10,8 +10,8 @@ from cellwright.cell.zoo import zoo
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.embeddings.characters import CharacterCell, CharacterCNN
 from cellwright.embeddings.settings import CharactersSettings
-from cellwright.models.tagger import Embedder, TaggedBatch
-from cellwright.tasks.tagging.spellings import FIRST_NUMBER
+from cellwright.models.words import Embedder, WordBatch
+from cellwright.tasks.words.spellings import FIRST_NUMBER
 
 
 class HandedOn(Embedder):
@@ -21,7 +21,7 @@ class HandedOn(Embedder):
         super().__init__()
         self.name, self.width = name, width
 
-    def forward(self, batch: TaggedBatch) -> Tensor:
+    def forward(self, batch: WordBatch) -> Tensor:
         """As they are."""
         return batch.features[self.name]
 
@@ -43,7 +43,7 @@ class Mixed(Embedder):
         self.weights = nn.Parameter(torch.zeros(layers))
         self.gamma = nn.Parameter(torch.ones(()))
 
-    def forward(self, batch: TaggedBatch) -> Tensor:
+    def forward(self, batch: WordBatch) -> Tensor:
         """The sum."""
         known, layers = batch.features[self.name], len(self.weights)
         known = known.view(*known.shape[:-1], layers, self.width)
@@ -73,7 +73,7 @@ class WordTable(Embedder):
         self.register_buffer("rows", torch.from_numpy(rows.astype(np.int64)), persistent=False)
         self.table = nn.Embedding(int(often.sum()) + 1, width)
 
-    def forward(self, batch: TaggedBatch) -> Tensor:
+    def forward(self, batch: WordBatch) -> Tensor:
         """Each word's own vector."""
         known: Tensor = self.table(self.rows[batch.words])
         return known
@@ -90,7 +90,7 @@ class Spelled(Embedder):
         super().__init__()
         self.module, self.width = module, module.size
 
-    def forward(self, batch: TaggedBatch) -> Tensor:
+    def forward(self, batch: WordBatch) -> Tensor:
         """Each distinct word is computed once."""
         assert batch.characters is not None
         found: Tensor = self.module(*batch.characters)

@@ -7,6 +7,7 @@ as they come, and nothing is kept.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 
 from cellwright.base.plugins import Place, load
 from cellwright.base.progress import Progress
-from cellwright.data.tagged import Sentences
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.embeddings.all_vectors import AllVectors
 from cellwright.embeddings.encoder import Encoder
@@ -38,6 +38,22 @@ Rows = NDArray[Any]
 
 Texts = Sequence[Sequence[str]]
 """Sentences, each a list of words."""
+
+
+class InOrder(Protocol):
+    """The numbers of the words of sentences, one sentence after another.
+
+    `offsets` has where each sentence starts, and at last the number of all words.
+    """
+
+    @property
+    def words(self) -> NDArray[np.int32]:
+        """All of them."""
+
+    @property
+    def offsets(self) -> NDArray[np.int64]:
+        """One more than there are sentences."""
+
 
 Lookup = Callable[[NDArray[np.int32], int, int], Rows]
 """The features of some words of a part, (words, width): from their numbers, and from where they
@@ -86,13 +102,13 @@ class Source(Protocol):
     def identity(self) -> str:
         """A hash of what they depend on, beside the words."""
 
-    def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
+    def of(self, part: InOrder, progress: Progress | None = None) -> Lookup:
         """The features of a part."""
 
     def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
         """The features of the words of any sentences, one after another: (words, width)."""
 
-    def missing(self, part: Sentences) -> int:
+    def missing(self, part: InOrder) -> int:
         """The bytes that `of` would write to the disk."""
 
 
@@ -113,7 +129,7 @@ class Vectors:
         """A hash of the vectors themselves: a file that has them with others is as good."""
         return key_of([self._matrix.tobytes()])
 
-    def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
+    def of(self, part: InOrder, progress: Progress | None = None) -> Lookup:
         """A word has the same vector everywhere."""
         return lambda words, start, end: self._matrix[words]
 
@@ -129,7 +145,7 @@ class Vectors:
             found[others] = self._all.of([words[place] for place in others])
         return found
 
-    def missing(self, part: Sentences) -> int:
+    def missing(self, part: InOrder) -> int:
         """Nothing: the matrix is there."""
         return 0
 
@@ -165,7 +181,7 @@ class InSentences:
         """A hash of the model, and of what of it is taken."""
         return key_of(self._features([]).about)
 
-    def of(self, part: Sentences, progress: Progress | None = None) -> Lookup:
+    def of(self, part: InOrder, progress: Progress | None = None) -> Lookup:
         """A word has the row of its place."""
         rows = self._wanted(part).get(progress)
         return lambda words, start, end: rows[start:end]
@@ -174,12 +190,15 @@ class InSentences:
         """Computed now, and not kept; a few sentences take a moment, of which nobody is told."""
         return self._features(sentences).now()
 
-    def missing(self, part: Sentences) -> int:
+    def missing(self, part: InOrder) -> int:
         """All rows, unless they are kept."""
         return self._wanted(part).missing
 
-    def _wanted(self, part: Sentences) -> Features:
-        return self._features([self._words.decode(numbers) for numbers, _ in part])
+    def _wanted(self, part: InOrder) -> Features:
+        offsets, words = part.offsets.tolist(), np.asarray(part.words)
+        return self._features(
+            [self._words.decode(words[start:end]) for start, end in itertools.pairwise(offsets)]
+        )
 
 
 def sources(

@@ -10,21 +10,21 @@ import torch
 from cellwright.base.progress import Progress
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.embeddings.pooled import WordMemory
-from cellwright.models.tagger import TaggedBatch
-from cellwright.tasks.tagging.features import NOT_POOLED, Rows, Source, Texts
-from cellwright.tasks.tagging.pooling import Memories, full_width
-from cellwright.tasks.tagging.spellings import Spellings
+from cellwright.models.words import WordBatch
+from cellwright.tasks.words.features import NOT_POOLED, Rows, Source, Texts
+from cellwright.tasks.words.pooling import Memories, full_width
+from cellwright.tasks.words.spellings import Spellings
 
 
-def untagged_batch(
+def any_words(
     sentences: Texts,
     vocabulary: Vocabulary,
     features: Sequence[Source],
     spellings: Spellings | None = None,
     before: Memories | None = None,
     progress: Progress | None = None,
-) -> TaggedBatch:
-    """Any sentences side by side, with 0 for all tags.
+) -> WordBatch:
+    """Any sentences side by side.
 
     Args:
         sentences: their words; each has some.
@@ -57,10 +57,9 @@ def untagged_batch(
         whole = np.full((steps, count), "", object)
         whole[rows, columns] = [word for sentence in sentences for word in sentence]
         written = spellings.of(whole.reshape(-1).tolist())
-    return TaggedBatch(
+    return WordBatch(
         torch.from_numpy(numbers),
         torch.tensor(lengths),
-        torch.zeros(steps, count, dtype=torch.int64),
         known,
         written,
     )

@@ -14,9 +14,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cellwright.data.tagged import Sentences
 from cellwright.embeddings.pooled import WordMemory
-from cellwright.tasks.tagging.features import NOT_POOLED, Known, Rows, Source
+from cellwright.tasks.words.features import NOT_POOLED, InOrder, Known, Rows, Source
 
 Memories = Mapping[str, WordMemory]
 """What words were, by the name of the features."""
@@ -33,7 +32,7 @@ class Sentence(NamedTuple):
     end: int
 
 
-def sentences_of(part: Sentences, numbers: Iterable[int]) -> list[Sentence]:
+def sentences_of(part: InOrder, numbers: Iterable[int]) -> list[Sentence]:
     """Some sentences of a part."""
     offsets, words = np.asarray(part.offsets), np.asarray(part.words)  # a memmap's slices are slow
     found = []
@@ -43,11 +42,12 @@ def sentences_of(part: Sentences, numbers: Iterable[int]) -> list[Sentence]:
     return found
 
 
-def remembered(part: Sentences, features: Sequence[Known]) -> Memories:
+def remembered(part: InOrder, features: Sequence[Known]) -> Memories:
     """What the words of a whole part were."""
     walk = Walk(features, lambda: {})
-    for begin in range(0, len(part), _AT_A_TIME):
-        walk.add(sentences_of(part, range(begin, min(begin + _AT_A_TIME, len(part)))))
+    many = len(part.offsets) - 1
+    for begin in range(0, many, _AT_A_TIME):
+        walk.add(sentences_of(part, range(begin, min(begin + _AT_A_TIME, many))))
     return walk.memories
 
 
