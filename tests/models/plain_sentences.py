@@ -4,7 +4,6 @@ What is here shares no code with the package, so that its models can be held aga
 """
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 

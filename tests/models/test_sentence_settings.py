@@ -80,8 +80,8 @@ def test_cells_of_layers_are_said_in_full(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("values", "named"),
     [
-        ({"kind": "esim", "layer_cells": ["*"]}, "should have 2 cells"),
-        ({"kind": "blm", "layer_cells": ["*", "lstm"]}, "should have 1 cells"),
+        ({"kind": "esim", "layer_cells": ["*"]}, "2 in all, not 1"),
+        ({"kind": "blm", "layer_cells": ["*", "lstm"]}, "1 in all, not 2"),
         ({"kind": "bi-rnn", "layer_cells": ["lstm", "gru"]}, "should have a '*'"),
         ({"kind": "esim", "layer_cells": "lstm"}, "should be a list"),
         ({"kind": "esim", "layer_cells": ["*", 3]}, "valid string"),

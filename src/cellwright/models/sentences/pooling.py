@@ -41,7 +41,7 @@ def _lengths(ragged: Ragged) -> Tensor:
 
 
 class _Largest(torch.autograd.Function):
-    """The maximum step by step; torch's own ways need padding, or ten times as long."""
+    """The maximum step by step; torch's own ways need padding, or take longer."""
 
     @staticmethod
     def forward(ctx: Any, words: Tensor, ragged: Ragged) -> Tensor:

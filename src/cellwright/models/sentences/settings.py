@@ -14,10 +14,12 @@ from cellwright.models.settings import BY_WIDTH, Rate, Start
 
 
 class _Common(BaseModel):
-    """What the models have in common."""
+    """What the models have in common; each says anew what is first in its table."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    kind: str
+    hidden: Count
     layer_cells: Annotated[tuple[LayerCell, ...], BeforeValidator(as_tuple)] = Field(
         (),
         description="a cell for each recurrent layer: '*' for the one that is trained or searched, "
@@ -38,7 +40,7 @@ class _Common(BaseModel):
         said = self.layer_cells
         if said and len(said) != self.depth:
             raise ValueError(
-                f"layer_cells should have {self.depth} cells, one for each recurrent layer, "
+                f"layer_cells should have a cell for each recurrent layer, {self.depth} in all, "
                 f"not {len(said)}"
             )
         if said and THE_CELL not in said:
