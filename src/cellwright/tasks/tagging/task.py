@@ -64,11 +64,6 @@ class TaggingTask:
         """A hash of words and tags."""
         return self.data.fingerprint
 
-    @property
-    def identities(self) -> dict[str, str]:
-        """A hash of each frozen model that words become features by."""
-        return self.words.identities
-
     def describe(self) -> str:
         """The counts of the data."""
         return self.data.describe()
