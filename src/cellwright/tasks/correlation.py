@@ -52,5 +52,6 @@ def _centred(values: Numbers) -> Numbers:
     if (values == values[0]).all():  # their mean may be rounded to something else
         return np.zeros_like(values)
     scaled = values / np.abs(values).max()
-    centred: Numbers = scaled - scaled.mean()
-    return centred / np.abs(centred).max()
+    centred = scaled - scaled.mean()
+    found: Numbers = centred / np.abs(centred).max()
+    return found
