@@ -260,3 +260,5 @@ def test_parts_and_any_sentences_have_features_of_pairs(folder: Path):
     np.testing.assert_allclose(found[:1, 2], expected[2:3], atol=1e-6)
     np.testing.assert_allclose(found[:2, 3], expected[6:], atol=1e-6)
     assert not found[2:, 0].any()
+    [mixed] = known.embedders("auto")
+    torch.testing.assert_close(mixed(batch), found.unflatten(-1, (3, 8)).mean(2))
