@@ -63,7 +63,7 @@ def find_encoder(name: str) -> Path:
     )
 
 
-def fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path, endings: tuple[str, ...] = _USED) -> str:
     """A hash of all files that features could depend on.
 
     Raises:
@@ -72,7 +72,7 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     try:
         for path in sorted(folder.iterdir()):
-            if path.suffix in _USED and path.is_file():
+            if path.suffix in endings and path.is_file():
                 digest.update(f"{path.name} {path.stat().st_size}".encode())
                 with open(path, "rb") as file:
                     while block := file.read(2**20):
@@ -80,6 +80,11 @@ def fingerprint(folder: Path) -> str:
     except OSError as error:
         raise EmbeddingError(f"{folder}: {reason(error)}") from None
     return digest.hexdigest()
+
+
+def tokenizer_fingerprint(folder: Path) -> str:
+    """A hash of all files that pieces of words could depend on."""
+    return fingerprint(folder, tuple(each for each in _USED if each != ".safetensors"))
 
 
 def read_config(folder: Path) -> Any:
