@@ -64,6 +64,7 @@ class SentencesTask:
             data.characters,
             progress,
             per_example=data.per_example,
+            pieces_of=settings.encoder or None,
         )
         labels = len(data.target.labels)
         self.measured: MetricKind = main_metric(data.name, labels)
