@@ -101,7 +101,7 @@ def attended(words: Tensor, ragged: Ragged) -> Tensor:
     alike = torch.cat([alike, alike.transpose(1, 2)])
     lengths = ragged.lengths.index_select(0, ragged.undo)
     lengths_of_other = torch.cat(lengths.chunk(2)[::-1])
-    steps = torch.arange(ragged.steps)
+    steps = torch.arange(ragged.steps, device="cpu")
     beyond = (steps >= lengths_of_other.unsqueeze(1)).unsqueeze(1).to(words.device)
     shares = _softmax(alike.masked_fill(beyond, -torch.inf))
     return ragged.begin(torch.bmm(shares, torch.cat([second, first])).transpose(0, 1))
