@@ -8,8 +8,8 @@ from cellwright.models.sentences.settings import BiRnnSettings, BlmSettings, Esi
 from cellwright.runs.recipes import Recipe, load_recipe
 from cellwright.tasks.sentences.settings import SentencesSettings
 
-# ENAS-pairs, Table 5, rows of LSTMs: model, embedding, data; batch, rate, loss, weight decay, gradient
-# norm, hidden sizes, dropouts, variational dropouts.
+# ENAS-pairs, Table 5, rows of LSTMs: model, embedding, data; batch, rate, loss, weight decay,
+# gradient norm, hidden sizes, dropouts, variational dropouts.
 TABLE_5 = """
 BLM  BERT  SICK-R 32 0.0046 mse           0.0514 12.3656 512       0.3782,0.3474 0.4088
 BLM  BERT  MRPC   64 0.0021 cross-entropy 0.0637 12.8279 384       0.6355,0.4388 0.6804
