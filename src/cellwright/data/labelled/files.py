@@ -102,6 +102,19 @@ def find_files(known: KnownLabelled) -> Callable[[list[str], str], dict[str, str
     return find
 
 
+def official_files(name: str, folder: Path) -> list[Path]:
+    """All official files of a known set that a folder has.
+
+    Raises:
+        DataError: they are too few.
+    """
+    located = locate(name, folder)
+    taken = [Path(text.label) for text in located.source.texts.values()]
+    place = Path(located.source.where)
+    beside = [place / file for file in LABELLED[name].forms]
+    return list(dict.fromkeys([*taken, *(path for path in beside if path.is_file())]))
+
+
 def hidden_files(name: str, folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
     """The official test files without labels that are here, by their names in a submission.
 
@@ -112,9 +125,10 @@ def hidden_files(name: str, folder: str | os.PathLike[str] | None = None) -> dic
     place = _place(known, folder)
     found = {}
     for called, file in known.hidden.items():
-        # The diagnostic set has a folder of its own, beside that of MNLI.
-        others = (place.parent / "diagnostic" / file, place.parent / "diagnostic" / "AX.tsv")
-        wanted = (place / file, *(others if called == "AX" else ()))
+        wanted = [place / file]
+        if called == "AX":  # has a folder of its own, beside that of MNLI
+            beside = place.parent / "diagnostic"
+            wanted += [place / "AX.tsv", beside / file, beside / "AX.tsv"]
         here = next((path for path in wanted if path.is_file()), None)
         if here is not None:
             found[called] = here
@@ -130,10 +144,10 @@ def looks_labelled(name: str) -> bool:
         if name in KNOWN or name in TAGGED or not path.is_dir():
             return False
         files = [entry.name for entry in os.scandir(path) if entry.is_file()]
-        for file in files:
-            if fits(file, (*ALIASES["train"], *ALIASES["valid"]), ENDINGS):
-                form = own_form(file_text(path / file), Options())
-                return form.label is not None
+        for part in PARTS[:2]:
+            for file in files:
+                if fits(file, ALIASES[part], ENDINGS):
+                    return own_form(file_text(path / file), Options()).label is not None
     except (OSError, ValueError):
         return False
     return False
