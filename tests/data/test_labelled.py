@@ -1,4 +1,4 @@
-"""Sentences and pairs with labels: the official forms, one's own files, and what becomes of them."""
+"""Sentences and pairs with labels: official files, one's own, and what becomes of them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from cellwright import data
+from cellwright.base.errors import UserError
 from cellwright.data import labelled
 from cellwright.data.labelled import LABELLED, Options, Tokenizer, prepare, read_examples
 from data.labelled_files import MRPC, OWN, SICK, STS, glue, own, put, read, table
+from tiny_models import tiny_encoder
 
 
 @pytest.fixture
@@ -129,7 +131,7 @@ class TestOfficialFiles:
         parts = [read(found, part) for part in data.PARTS]
         assert list(map(len, parts)) == [10, 1, 1]
         wanted = sorted((row["premise"], row["hypothesis"], row["label"]) for row in rows)
-        assert sorted(sum(parts, [])) == wanted
+        assert sorted(row for part in parts for row in part) == wanted
 
     @pytest.mark.parametrize(("name", "yes", "no"), [
         ("qnli", "entailment", "not_entailment"),
@@ -456,3 +458,20 @@ def test_data_of_which_only_words_are_known(tmp_path: Path):
     )
     assert len(bare.train) == len(bare.test) == 0
     assert bare.target == found.target
+
+
+def test_pieces_of_an_encoder(tmp_path: Path):
+    pytest.importorskip("transformers", reason="needs the extra 'embeddings'")
+    encoder = tiny_encoder(tmp_path / "encoder")
+    tokenizer = Tokenizer(Options(tokenizer="pieces", encoder=str(encoder), longest=4))
+    assert tokenizer(["Ann lives  in Bobb.", "", "xyz"]) == [
+        ["a", "##nn", "li", "##ves", "in", "bob", "##b", "."], [], ["[UNK]"],
+    ]  # fmt: skip
+    text = table("text | label", "Ann lives. | x", "bob | y")
+    folder = own(tmp_path / "a", **dict.fromkeys(data.PARTS, text))
+    found = labelled.load(folder, tokenizer="pieces", encoder=str(encoder), longest=4)
+    assert read(found) == [("a ##nn li ##ves", "x"), ("bob", "y")]
+    (encoder / "tokenizer_config.json").write_text("{}")
+    assert Tokenizer(found.options).identity != tokenizer.identity
+    with pytest.raises(UserError, match=r"no encoder 'nothing' on this machine"):
+        labelled.load(folder, tokenizer="pieces", encoder="nothing")
