@@ -103,7 +103,8 @@ def test_same_numbers_and_nothing_to_fold_is_left(cell: Cell) -> None:
         if node.op == "zero" and node.name not in ends:
             readers = {n.op for n in simple.nodes if node.name in n.inputs}
             needing = {"mean", "sub", "blend", "sigmoid", "mix", "linear", "exp", "max", "div"}
-            assert readers <= needing
+            keeps_width = simple.needs_equal_widths and any(n.keys for n in simple.nodes)
+            assert readers <= needing or keeps_width
     alive = set(ends)
     for node in reversed(simple.nodes):
         assert node.name in alive, "a dead node is left"
@@ -118,6 +119,19 @@ def test_simplifying_asks_for_no_more_than_the_cell_did(cell: Cell) -> None:
     assert simple.needs_equal_widths <= cell.needs_equal_widths
     assert simple.depth <= cell.depth + 1
     assert simple.parameters(3, 3) <= cell.parameters(3, 3)
+
+
+@pytest.mark.parametrize("op", ["add", "blend"])
+def test_shared_weights_read_values_of_one_width(op: str) -> None:
+    """x with a zero as wide as the state is as wide as the state, and so is not just x."""
+    inputs = ("x", "none") if op == "add" else ("x", "x", "none")
+    nodes = [
+        Node("none", "zero", ("h0",)),
+        Node("both", op, inputs),
+        Node("h", "linear", ("both", "h0"), keys=("w", "w")),
+    ]
+    simple = same_numbers(Cell(nodes, ["h"]))
+    assert simple.width("both") == "hidden"
 
 
 def test_a_dropped_edge_disappears() -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from cellwright.cell.cell import Cell, Node
+from cellwright.cell.errors import CellError
 from cellwright.cell.ops import Kind
 
 if TYPE_CHECKING:
@@ -25,13 +26,23 @@ def simplify(cell: Cell) -> Cell:
     remain keep their names, so their parameters keep theirs. An identity remains where an
     input becomes a state, a zero where something needs one: a state, a mean that counts it,
     the left of a sub, a blend, a sigmoid, an exp, either side of a max or a div, a mix, a linear
-    that is only its bias.
+    that is only its bias. So does a zero that makes a value as wide as the state, where a shared
+    weight reads it.
     """
+    try:
+        return _simplified(cell, keep_widths=False)
+    except CellError:  # a weight would be shared by values of two widths
+        return _simplified(cell, keep_widths=True)
+
+
+def _simplified(cell: Cell, *, keep_widths: bool) -> Cell:
     value: dict[str, str] = {}  # for each folded node, the value that it equals
     kept: dict[str, Node] = {}
     for node in cell.nodes:
         inputs = tuple(value.get(name, name) for name in node.inputs)
         folded = _fold(node.reading(inputs), cell)
+        if keep_widths and _width(folded, cell) != cell.width(node.name):
+            folded = node.reading(inputs)
         if isinstance(folded, str):
             value[node.name] = folded
         else:
@@ -51,6 +62,17 @@ def simplify(cell: Cell) -> Cell:
     roots = [*states, output]
     nodes = _alive(_with_zeros(nodes, roots, cell), roots)
     return Cell(nodes, states, output, cell.name, cell.notes)
+
+
+def _width(folded: Node | str, cell: Cell) -> str:
+    """How wide a value is, where what it reads is as wide as in the cell."""
+    zeros = {name: width for width, name in _ZEROS.items()}
+    if isinstance(folded, str):
+        return zeros.get(folded) or cell.width(folded)
+    if folded.spec.kind is Kind.LINEAR or not folded.inputs:
+        return folded.width
+    read = {_width(name, cell) for name in folded.inputs}
+    return "input" if read == {"input"} else "hidden"
 
 
 def _fold(node: Node, cell: Cell) -> Node | str:

@@ -105,6 +105,25 @@ def read_tokenizer(folder: Path) -> Any:
     return made
 
 
+def check_same_pieces(folder: Path, name: str) -> None:
+    """Say so if an encoder does not have the pieces of another.
+
+    Args:
+        folder: of the encoder.
+        name: of the other, as `find_encoder` takes it.
+
+    Raises:
+        EmbeddingError: it has others.
+    """
+    other = find_encoder(name)
+    same = os.path.samefile(folder, other)
+    if not same and read_tokenizer(folder).get_vocab() != read_tokenizer(other).get_vocab():
+        raise EmbeddingError(
+            f"the words are pieces of {other}, and {folder} has others; take the same encoder for "
+            "both, or a tokenizer that gives words"
+        )
+
+
 def read_weights(folder: Path) -> Any:
     """The encoder itself, in float32, which draws no random numbers.
 

@@ -16,11 +16,8 @@ from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.tagging.metric import F1
 from cellwright.tasks.tagging.settings import TaggingSettings
 
-WORDS, CHARACTERS, TAGS = "words.txt", "characters.txt", "tags.json"
-"""What a run keeps of its data: words and characters with their counts, and what tags there are."""
-
-EMBEDDINGS = "embeddings.json"
-"""Hashes of the frozen models that words became features by, if there are any."""
+TAGS = "tags.json"
+"""What a run keeps of its data beside words: what tags there are."""
 
 LAPTOP = "tagging-laptop"
 """The recipe that needs nothing but the data."""
@@ -81,25 +78,21 @@ def _suggest(task: TaggingTask) -> str:
 
 
 def _kept(task: TaggingTask) -> dict[str, bytes]:
-    from cellwright.data.vocabulary import to_text
+    from cellwright.tasks.words.kept import kept_words
 
     data = task.data
     tags = {"scheme": data.tags.scheme, "types": list(data.tags.types)}
-    files = {
-        WORDS: to_text(data.vocabulary.tokens, data.vocabulary.counts.tolist()),
-        CHARACTERS: to_text(data.characters.tokens, data.characters.counts.tolist()),
+    return {
+        **kept_words(data.vocabulary, data.characters, task.words),
         TAGS: json.dumps(tags, ensure_ascii=False).encode() + b"\n",
     }
-    if task.identities:
-        files[EMBEDDINGS] = json.dumps(task.identities).encode() + b"\n"
-    return files
 
 
 def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingTask:
     from cellwright.data.tagged.schemes import SCHEMES, TagSet
     from cellwright.data.tagged.tagged import without_sentences
-    from cellwright.data.vocabulary import from_rows
     from cellwright.tasks.tagging.task import TaggingTask
+    from cellwright.tasks.words.kept import check_models, restored_words
 
     tags = json.loads(files[TAGS])
     if not (
@@ -109,24 +102,12 @@ def _restored(settings: TaggingSettings, files: Mapping[str, bytes]) -> TaggingT
         and all(isinstance(each, str) for each in types)
     ):
         raise ValueError(f"{TAGS} has no scheme and types of tags")
-    words, characters = from_rows(files[WORDS]), from_rows(files[CHARACTERS])
+    words, characters = restored_words(files)
     name = Path(settings.data).name
     data = without_sentences(name, words, characters, TagSet(tags["scheme"], tuple(types)))
     task = TaggingTask(data, settings)
-    _check_models(task, json.loads(files.get(EMBEDDINGS, b"{}")))
+    check_models(task.words, files)
     return task
-
-
-def _check_models(task: TaggingTask, kept: object) -> None:
-    """Frozen models have to be those of the training: weights mean nothing with other features."""
-    if not isinstance(kept, dict):
-        raise ValueError(f"{EMBEDDINGS} has no hashes")
-    for name, identity in task.identities.items():
-        if kept.get(name, identity) != identity:
-            number, _, kind = name.partition("-")
-            raise ValueError(
-                f"embedding {int(number) + 1} ({kind}) is not what the run was trained with"
-            )
 
 
 def _errors(subject: Subject, top: int) -> Details:

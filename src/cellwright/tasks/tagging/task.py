@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from cellwright.base.errors import UserError, shown
+from cellwright.base.errors import UserError
 from cellwright.base.progress import Progress
 from cellwright.base.seeds import seed_for
 from cellwright.cell import Cell
-from cellwright.data.errors import DataError
 from cellwright.data.tagged import Sentences, Tagged
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import CellModel, Theta
@@ -31,6 +30,7 @@ from cellwright.tasks.task import PARTS, Part, Score
 from cellwright.tasks.words.any_words import any_words
 from cellwright.tasks.words.features import Known, Texts
 from cellwright.tasks.words.known_words import KnownWords
+from cellwright.tasks.words.parts import check_limits
 from cellwright.tasks.words.pooling import Memories, remembered
 
 
@@ -63,11 +63,6 @@ class TaggingTask:
     def fingerprint(self) -> str:
         """A hash of words and tags."""
         return self.data.fingerprint
-
-    @property
-    def identities(self) -> dict[str, str]:
-        """A hash of each frozen model that words become features by."""
-        return self.words.identities
 
     def describe(self) -> str:
         """The counts of the data."""
@@ -130,15 +125,8 @@ class TaggingTask:
 
     def limited(self, most: Mapping[str, int]) -> TaggingTask:
         """The data with no more sentences in its parts than are wanted."""
-        changes: dict[str, Sentences] = {}
-        for part, sentences in most.items():
-            if part not in PARTS:
-                raise DataError(f"there are the parts {', '.join(PARTS)}, not {shown(part)}")
-            if isinstance(sentences, bool) or not isinstance(sentences, int) or sentences < 1:
-                raise DataError(
-                    f"the sentences of {part} must be a whole number, not {shown(sentences)}"
-                )
-            changes[part] = _some(getattr(self.data, part), 0, sentences)
+        check_limits(most, "sentences")
+        changes = {part: _some(getattr(self.data, part), 0, many) for part, many in most.items()}
         return self._with(changes)
 
     def halves(self) -> tuple[TaggingTask, TaggingTask]:

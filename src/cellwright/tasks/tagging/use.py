@@ -20,20 +20,7 @@ from cellwright.data.tagged import Span
 from cellwright.data.tagged.words_of_text import words_of
 from cellwright.models.tagger import Tagger
 from cellwright.tasks.tagging.task import TaggingTask
-
-TOGETHER = 64
-"""Sentences of a batch."""
-
-WINDOW, WINDOW_WORDS = 32 * TOGETHER, 2**17
-"""Sentences that are waited for, so that those of a batch are of like lengths, and the words after
-which no more are."""
-
-MOST_WORDS = 4_000
-"""Words, with padding, of a batch; a longer sentence is tagged in pieces of so many."""
-
-MOST_CHARACTERS = 1_000
-"""Of a longer word only so many are looked at."""
-
+from cellwright.tasks.words.together import MOST_WORDS, WINDOW, batched, looked_at, windows
 
 Words = tuple[str, ...]
 
@@ -90,12 +77,12 @@ class SentenceTagger:
         Args:
             sentences: each a list of words, or a text, which is split into words.
             probabilities: whether to say how likely each tag is.
-            window: sentences that are read before the first is tagged; `WINDOW` unless said.
+            window: sentences that are read before the first is tagged; some thousands unless said.
 
         Raises:
             UserError: something is no sentence.
         """
-        for some in _windows(map(_as_words, sentences), window or WINDOW):
+        for some in windows(map(_as_words, sentences), len, window or WINDOW):
             yield from self._tagged(some, probabilities)
 
     def _tagged(self, sentences: list[Words], likely: bool) -> Iterator[TaggedSentence]:
@@ -105,7 +92,7 @@ class SentenceTagger:
             for at in range(0, len(words), MOST_WORDS)
         ]
         found: dict[int, _Found] = {}
-        for numbers in _batched(pieces):
+        for numbers in batched([len(piece) for piece in pieces]):
             found.update(zip(numbers, self._run([pieces[n] for n in numbers], likely), strict=True))
         in_order = (found[number] for number in range(len(pieces)))
         for words in sentences:
@@ -117,8 +104,7 @@ class SentenceTagger:
     @torch.no_grad()
     def _run(self, sentences: Sequence[Words], likely: bool) -> list[_Found]:
         """The tags of a batch, and if wanted how likely each is."""
-        looked_at = [[word[:MOST_CHARACTERS] for word in words] for words in sentences]
-        batch = self.task.batch_of(looked_at, self._progress)
+        batch = self.task.batch_of([looked_at(words) for words in sentences], self._progress)
         scores = self.model.scores(batch)
         tags = self.model.best(scores, batch.lengths)
         if not likely:
@@ -150,27 +136,3 @@ def _as_words(sentence: Sequence[str] | str) -> Words:
     if not isinstance(sentence, Sequence) or not all(isinstance(word, str) for word in sentence):
         raise UserError(f"a sentence is a text or a list of words, not {shown(sentence)}")
     return tuple(sentence)
-
-
-def _windows(sentences: Iterable[Words], most: int) -> Iterator[list[Words]]:
-    """Some sentences at a time, so that neither they nor their words are too many."""
-    some: list[Words] = []
-    words = 0
-    for sentence in sentences:
-        some.append(sentence)
-        words += len(sentence)
-        if len(some) >= most or words >= WINDOW_WORDS:
-            yield some
-            some, words = [], 0
-    if some:
-        yield some
-
-
-def _batched(pieces: Sequence[Words]) -> Iterator[list[int]]:
-    """The numbers of pieces that are run together, the longest first."""
-    order = sorted(range(len(pieces)), key=lambda number: -len(pieces[number]))
-    at = 0
-    while at < len(order):
-        fitting = max(1, min(TOGETHER, MOST_WORDS // len(pieces[order[at]])))
-        yield order[at : at + fitting]
-        at += fitting
