@@ -471,7 +471,8 @@ def test_pieces_of_an_encoder(tmp_path: Path):
     folder = own(tmp_path / "a", **dict.fromkeys(data.PARTS, text))
     found = labelled.load(folder, tokenizer="pieces", encoder=str(encoder), longest=4)
     assert read(found) == [("a ##nn li ##ves", "x"), ("bob", "y")]
-    (encoder / "tokenizer_config.json").write_text("{}")
-    assert Tokenizer(found.options).identity != tokenizer.identity
+    before = found.tokenizer.identity
+    (encoder / "special_tokens_map.json").write_text("{}")
+    assert found.tokenizer.identity != before
     with pytest.raises(UserError, match=r"no encoder 'nothing' on this machine"):
         labelled.load(folder, tokenizer="pieces", encoder="nothing")
