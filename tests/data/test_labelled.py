@@ -281,14 +281,14 @@ class TestOwnFiles:
             return dict.fromkeys(data.PARTS, text)
 
         found = labelled.load(own(tmp_path / "a", **texts("10", "2", "-1")))
-        assert found.target.labels == ("-1", "10", "2")
+        assert found.target.labels == ("-1", "2", "10")
         found = labelled.load(own(tmp_path / "b", **texts("10", "2.5", "-1")))
         assert found.target == labelled.Target((), -1.0, 10.0)
         assert found.train.targets.tolist() == [10.0, 2.5, -1.0]
         found = labelled.load(tmp_path / "a", score=True)
         assert found.target == labelled.Target((), -1.0, 10.0)
         found = labelled.load(own(tmp_path / "b", **texts("10", "2.5", "-1")), score=False)
-        assert found.target.labels == ("-1", "10", "2.5")
+        assert found.target.labels == ("-1", "2.5", "10")
 
     def test_a_test_file_without_labels(self, tmp_path: Path):
         folder = own(tmp_path, test=table("sentence", "bad news"))

@@ -154,6 +154,31 @@ def test_of_an_archive_with_several_sets_the_right_one_is_taken(tmp_path: Path):
     assert not (tmp_path / "mine" / "rte").exists()
 
 
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_files_that_a_set_was_made_from_come_along(tmp_path: Path, packed: bool):
+    files = OFFICIAL["STS-B"]
+    inside = {name: f"original/{name}" if name.startswith("sts") else name for name in files}
+    texts = {f"STS-B/{inside[name]}": text.encode() for name, text in files.items()}
+    if packed:
+        origin = tmp_path / "STS-B.zip"
+        origin.write_bytes(zipped(texts))
+    else:
+        origin = tmp_path / "all"
+        for name, text in texts.items():
+            put((origin / name).parent, {Path(name).name: text})
+    folder = get("sts-b", origin=origin, to=tmp_path / "mine")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(files)
+    assert labelled.load("sts-b", folder=folder).way == "official"
+
+
+def test_of_two_forms_of_a_file_one_is_taken(tmp_path: Path):
+    files = {**OFFICIAL["MNLI"], "train.jsonl": "{}", "original/multinli_1.0_train.jsonl": "{}"}
+    origin = tmp_path / "MNLI.zip"
+    origin.write_bytes(zipped({f"MNLI/{name}": text.encode() for name, text in files.items()}))
+    folder = get("mnli", origin=origin, to=tmp_path / "mine")
+    assert sorted(path.name for path in folder.iterdir()) == sorted(OFFICIAL["MNLI"])
+
+
 def test_sets_come_from_folders(tmp_path: Path, cache: Path):
     everything = glue(tmp_path / "all")
     folder = get("mrpc", origin=everything, to=tmp_path / "mine")

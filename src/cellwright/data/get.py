@@ -103,7 +103,7 @@ def _unpack(name: str, archive: Path, new: Path, progress: Progress | None) -> N
     if name in LABELLED:
         known = LABELLED[name]
         own = {Path(each).name.lower() for each in known.folders}
-        unpack(archive, new, progress, labelled.find_files(known), own)
+        unpack(archive, new, progress, labelled.find_files(known), own, labelled.ORIGINAL)
     else:
         unpack(archive, new, progress, tagged.find_parts if name in TAGGED else find_parts)
 

@@ -45,6 +45,7 @@ def unpack(
     progress: Progress | None = None,
     find: Find = find_parts,
     within: Container[str] = (),
+    below: str = "",
 ) -> None:
     """Copy the files of the parts from a zip or tar file into an existing folder.
 
@@ -54,10 +55,11 @@ def unpack(
         progress: called while they are copied.
         find: says which files they are.
         within: names of folders, in lower case, that are looked into before others.
+        below: a folder in the one with the files, whose files are taken for files of that one.
     """
     try:
         with _opened(archive) as opened:
-            opened.extract(folder, progress, _Choice(find, within))
+            opened.extract(folder, progress, _Choice(find, within, below))
     except DataError:
         raise
     except _DAMAGED as error:
@@ -71,6 +73,7 @@ class _Choice(NamedTuple):
 
     find: Find
     within: Container[str]
+    below: str
 
 
 def _opened(path: Path) -> contextlib.AbstractContextManager[_Zip | _Tar]:
@@ -162,6 +165,8 @@ class _Listing:
 
         for folder in sorted(self.folders, key=order):
             files = self.folders[folder]
+            if choice.below:
+                files = {**self.folders.get(folder / choice.below, {}), **files}
             try:
                 parts = choice.find(list(files), f"{self.path} ({folder}/)")
             except DataError as error:

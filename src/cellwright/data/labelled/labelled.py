@@ -139,7 +139,7 @@ class Labelled:
                 f"from {self.where}"]  # fmt: skip
         across = max(map(len, self.parts), default=0)
         widths = [
-            max(len(f"{getattr(each, what):,}") for each in self.parts.values())
+            max((len(f"{getattr(each, what):,}") for each in self.parts.values()), default=0)
             for what in ("examples", "words")
         ]
         for part, each in self.parts.items():

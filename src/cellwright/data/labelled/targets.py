@@ -106,7 +106,9 @@ class Codes(dict[str, int]):
                     "different labels; is this the labels' column?"
                 )
             else:
-                self.target = Target(tuple(sorted(self)))
+                order = values if np.isfinite(values).all() else np.zeros(len(self))
+                ranks = dict(zip(self, order.tolist(), strict=True))
+                self.target = Target(tuple(sorted(self, key=lambda label: (ranks[label], label))))
         return self.target
 
     def _are_scores(self, values: NDArray[np.float64], where: str) -> bool:
