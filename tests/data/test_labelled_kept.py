@@ -13,6 +13,7 @@ import pytest
 
 from cellwright.data import DataError, get, labelled
 from cellwright.data.labelled import LABELLED, prepare
+from cellwright.data.registry import File
 from data.archives import zipped
 from data.labelled_files import OFFICIAL, SICK_FILES, glue, own, put, read, table
 from data.loopback import Server
@@ -142,6 +143,25 @@ def test_an_archive_is_downloaded(server: Server, cache: Path, monkeypatch: pyte
     assert labelled.hidden_files("rte") == {"RTE": folder / "test.tsv"}
 
 
+def test_mnli_comes_with_the_diagnostic_set(server: Server, monkeypatch: pytest.MonkeyPatch):
+    server.files["MNLI.zip"] = archive("MNLI")
+    server.files["AX.tsv"] = OFFICIAL["diagnostic"]["diagnostic.tsv"].encode()
+    hashes = {name: hashlib.sha256(text).hexdigest() for name, text in server.files.items()}
+    known = replace(
+        LABELLED["mnli"],
+        urls=(server.url("MNLI.zip"),),
+        sha256=hashes["MNLI.zip"],
+        files=(File(server.url("AX.tsv"), hashes["AX.tsv"]),),
+    )
+    monkeypatch.setitem(LABELLED, "mnli", known)
+    folder = get("mnli")
+    assert labelled.hidden_files("mnli") == {
+        "MNLI-m": folder / "test_matched.tsv",
+        "MNLI-mm": folder / "test_mismatched.tsv",
+        "AX": folder / "AX.tsv",
+    }
+
+
 def test_of_an_archive_with_several_sets_the_right_one_is_taken(tmp_path: Path):
     everything = tmp_path / "glue.zip"
     everything.write_bytes(archive("CoLA", "RTE", "WNLI"))
@@ -201,7 +221,8 @@ def test_a_folder_of_one_set_may_not_be_another(tmp_path: Path):
 def test_the_table_makes_sense(known: labelled.KnownLabelled):
     assert bool(known.how) != bool(known.urls)
     assert len(known.sha256) == (64 if known.urls else 0)
-    assert all(address.startswith("https://dl.fbaipublicfiles.com/glue/") for address in known.urls)
+    addresses = [*known.urls, *(file.url for file in known.files)]
+    assert all(each.startswith("https://dl.fbaipublicfiles.com/glue/data/") for each in addresses)
     named = {file for layout in known.layouts for files in layout.values() for file in files}
     assert named | set(known.mismatched) | set(known.hidden.values()) <= known.forms.keys()
     assert known.rows.keys() <= known.forms.keys()

@@ -65,13 +65,15 @@ def get(
             elif name == "builtin":
                 for part, text in builtin.texts().items():
                     write_synced(new / f"{part}.txt", text)
-            elif known.files and url is None:
-                fetched += _files(known, progress)
-                for file, path in zip(known.files, fetched, strict=True):
-                    shutil.copyfile(path, new / file.name)
             else:
-                fetched.append(_archive(known, url, sha256, progress))
-                _unpack(name, fetched[0], new, progress)
+                if known.urls or url is not None:
+                    fetched.append(_archive(known, url, sha256, progress))
+                    _unpack(name, fetched[0], new, progress)
+                if url is None:
+                    files = _files(known, progress)
+                    fetched += files
+                    for file, path in zip(known.files, files, strict=True):
+                        shutil.copyfile(path, new / file.name)
             _locate(name, new)  # or an error, before anything is replaced
         for path in fetched:
             path.unlink(missing_ok=True)

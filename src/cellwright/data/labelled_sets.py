@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cellwright.data.registry import Known
+from cellwright.data.registry import File, Known
 
 
 @dataclass(frozen=True)
@@ -223,6 +223,12 @@ _TABLE = (
         "OANC and others",
         urls=_address("MNLI"),
         sha256="e7c1d896d26ed6caf700110645df426cc2d8ebf02a5ab743d5a5c68ac1c83633",
+        files=(
+            File(
+                "https://dl.fbaipublicfiles.com/glue/data/AX.tsv",
+                "0e13510b1bb14436ff7e2ee82338f0efb0133ecf2e73507a697dc210db3f05fd",
+            ),
+        ),
         folders=_glue("MNLI"),
         layouts=(
             {

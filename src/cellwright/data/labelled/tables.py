@@ -198,7 +198,8 @@ class Table:
         should = " or ".join(map(str, self._widths))
         if not self._header and max(self._places) >= max(self._widths):
             should = f"at least {max(self._places) + 1}"
-        why = f" ({self._header})" if self._header else ""
+        more = "…" if len(self._header) > 80 else ""
+        why = f" ({self._header[:80]}{more})" if self._header else ""
         return DataError(
             f"{self.text.label}: line {line:,} has {found}, and should have {should}{why}: "
             f"{shown((self.form.separator == 'tabs' and chr(9).join(fields)) or list(fields))}"
