@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import fmean
 from typing import Any, Literal
@@ -69,7 +70,7 @@ class TaskFigures:
         """A cell's figures."""
         return next(one for one in self.standings if one.label == label)
 
-    @property
+    @cached_property
     def lacking(self) -> tuple[str, ...]:
         """The figures by which it should count, and which a training does not have."""
         found = [
@@ -81,7 +82,7 @@ class TaskFigures:
         ]
         return tuple(name for name in self.task.figures if any(name not in each for each in found))
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The figures by which it counts: its own, or the metric alone where there are none."""
         own = () if self.lacking else self.task.figures
@@ -141,7 +142,7 @@ class SuiteFigures:
             return None
         forms = {metric.form for metric in metrics}
         form: Form = forms.pop() if len(forms) == 1 else "plain"
-        return Metric(name="average", form=form)
+        return Metric.model_validate({"name": "average", "form": form})
 
     def average(self, label: str, part: Part) -> Spread | None:
         """A cell's averages over the tasks, one for each seed that has a score on all of them."""

@@ -104,8 +104,8 @@ _GLUE: dict[str, tuple[str, ...]] = {
     "rte": (),
     "wnli": (),
 }
-"""The tasks of GLUE, and the figures by whose mean each counts in GLUE's average; MNLI by its matched
-part alone."""
+"""The tasks of GLUE, and the figures by whose mean each counts in GLUE's average; MNLI by its
+matched part alone."""
 
 _PAIRS: dict[str, tuple[str, ...]] = {"sick-r": (), "mrpc": (), "sts-b": ()}
 """The tasks on which ENAS for sentence pairs compares."""
@@ -114,11 +114,11 @@ _PAIRS: dict[str, tuple[str, ...]] = {"sick-r": (), "mrpc": (), "sts-b": ()}
 def _packaged(
     name: str, title: str, recipe: str, tasks: dict[str, tuple[str, ...]]
 ) -> tuple[str, Suite]:
-    found = tuple(
-        SuiteTask(label=label, recipe=recipe.format(label), figures=figures)
+    found = [
+        {"label": label, "recipe": recipe.format(label), "figures": figures}
         for label, figures in tasks.items()
-    )
-    return name, Suite(name=name, title=title, tasks=found)
+    ]
+    return name, Suite.model_validate({"name": name, "title": title, "tasks": found})
 
 
 SUITES = dict((
@@ -129,7 +129,7 @@ SUITES = dict((
         "sentence-pairs-laptop", "Sentence pairs, with short trainings", "blm-{}-laptop", _PAIRS
     ),
 ))  # fmt: skip
-"""The suites that come with cellwright: by the recipes of the papers, and of minutes on a laptop."""
+"""The suites that come with cellwright: with the papers' recipes, and with those for laptops."""
 
 
 # -- from files ----------------------------------------------------------------------------------
