@@ -14,7 +14,7 @@ PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "li", "##ves", "in", "a", "##nn", 
 CHARACTERS = ["<unk>", " ", "\n", *"abcdefghijklmnopqrstuvwxyz."]
 
 
-def tiny_encoder(folder: Path, longest: int = 12) -> Path:
+def tiny_encoder(folder: Path, longest: int = 12, types: int = 2) -> Path:
     """A BERT of 2 layers of 8 that reads 10 pieces at once, with random weights."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
@@ -24,13 +24,16 @@ def tiny_encoder(folder: Path, longest: int = 12) -> Path:
     cut.normalizer = normalizers.BertNormalizer(lowercase=True)
     cut.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     cut.post_processor = processors.TemplateProcessing(
-        single="[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 2), ("[SEP]", 3)],
     )
     names = {"unk_token": "[UNK]", "pad_token": "[PAD]", "cls_token": "[CLS]"}
     PreTrainedTokenizerFast(tokenizer_object=cut, **names).save_pretrained(folder)
     config = BertConfig(
         vocab_size=len(PIECES), hidden_size=8, num_hidden_layers=2, num_attention_heads=2,
         intermediate_size=12, max_position_embeddings=longest,
+        type_vocab_size=types,
     )  # fmt: skip
     torch.manual_seed(5)
     BertModel(config).save_pretrained(folder)

@@ -163,8 +163,9 @@ def text_of(content: bytes) -> Text:
 
 
 def read(content: bytes, **options: int) -> list[str]:
-    found = list(reading.pieces(text_of(content), **options))
-    assert sum(piece.size for piece in found) == len(content)
+    given: list[bytes] = []
+    found = list(reading.pieces(text_of(content), given.append, **options))
+    assert b"".join(given) == content
     assert sum(piece.lines for piece in found) == content.count(b"\n") + (content[-1:] != b"\n")
     return [word for piece in found for word in piece.words]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cellwright.data import DataError, tagged
-from cellwright.data.tagged import lines, rows
-from cellwright.data.tagged import prepare as preparing
+from cellwright.data import DataError, sentence_files, tagged
+from cellwright.data import byte_lines as lines
+from cellwright.data.tagged import rows
 from cellwright.data.tagged.files import find_parts
 from data.tagged_files import PARTS, sentences, write
 
@@ -207,9 +207,9 @@ def test_blocks_of_any_size_give_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     plain = tagged.load(write(tmp_path / "a", train=text, valid=None))
     for number, (small, few) in enumerate([(1, 1), (7, 5), (64, 30)]):
         monkeypatch.setattr(lines, "BLOCK_BYTES", small)
-        monkeypatch.setattr(rows, "blocks", lambda *a, n=small: lines.blocks(*a, n))
+        monkeypatch.setattr(rows, "blocks", lambda *a, n=small: lines.blocks(*a, block_bytes=n))
         monkeypatch.setattr(rows, "BATCH", few)
-        monkeypatch.setattr(preparing, "_BLOCK", few)
+        monkeypatch.setattr(sentence_files, "BLOCK", few)
         other = tagged.load(write(tmp_path / f"b{number}", train=text, valid=None))
         assert other.fingerprint == plain.fingerprint
         assert other.found == plain.found

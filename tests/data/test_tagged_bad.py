@@ -8,7 +8,9 @@ import pytest
 
 from cellwright import data
 from cellwright.data import DataError, tagged
-from cellwright.data.tagged import lines, rows
+from cellwright.data import byte_lines as lines
+from cellwright.data.sentence_files import SentenceFiles
+from cellwright.data.tagged import rows
 from data.tagged_files import PARTS, write
 
 
@@ -145,14 +147,14 @@ def test_a_sentence_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_only_some_sentences_are_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     written: list[int] = []
-    append = rows.Files.append
+    append = SentenceFiles.append
 
-    def counted(self: rows.Files, words: rows.Array, *others: rows.Array) -> None:
+    def counted(self: SentenceFiles, words: rows.Array, *others: rows.Array) -> None:
         written.append(len(words))
         append(self, words, *others)
 
-    monkeypatch.setattr(rows.Files, "append", counted)
-    monkeypatch.setattr(rows, "blocks", lambda *of: lines.blocks(*of, 256))
+    monkeypatch.setattr(SentenceFiles, "append", counted)
+    monkeypatch.setattr(rows, "blocks", lambda *of: lines.blocks(*of, block_bytes=256))
     monkeypatch.setattr(rows, "BATCH", 100)
     tagged.load(write(tmp_path, train="a B-X\nb O\n\n" * 2000))
     assert sum(written) == 4000 + 2 + 3

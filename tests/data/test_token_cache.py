@@ -265,7 +265,7 @@ TERMINATED = """
 import os, signal, sys
 from cellwright.cli import main
 from cellwright.data import prepare
-prepare._Work._advance = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
+prepare.Watched.update = lambda *_: os.kill(os.getpid(), signal.SIGTERM)
 sys.argv[1:] = ["data", "list", sys.argv[1]]
 main()
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from cellwright.models.settings import AwdSettings, OneLayerSettings
 from cellwright.runs.errors import RecipeError
+from cellwright.runs.recipe_files import with_places
 from cellwright.runs.recipes import (
     Recipe,
     for_task,
@@ -154,6 +156,15 @@ def test_text_beside_the_file_is_found(write, tmp_path: Path, monkeypatch):
     assert Path(load_recipe(path).task.data) == (tmp_path / "text").resolve()
     (tmp_path / "ptb").mkdir()
     assert load_recipe(write(f'[task]\ndata = "ptb"\n{MODEL}')).task.data == "ptb"
+
+
+def test_cells_of_layers_beside_the_file_are_found(tmp_path: Path):
+    (tmp_path / "mine.json").write_text("{}")
+    (tmp_path / "lstm").write_text("{}")
+    said = ["*", "mine.json", "lstm", "nowhere.json", "{" + "x" * 9999, 3]
+    found = with_places({"model": {"kind": "esim", "layer_cells": said}}, tmp_path)
+    mine = os.path.realpath(tmp_path / "mine.json")
+    assert found["model"] == {"kind": "esim", "layer_cells": ["*", mine, *said[2:]]}
 
 
 def test_settings_go_before_the_recipe():

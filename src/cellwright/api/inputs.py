@@ -6,12 +6,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cellwright.base.errors import UserError, did_you_mean, refused, shown
+from cellwright.base.errors import UserError, shown
 from cellwright.base.plugins import place_of
-from cellwright.base.regular_files import read_regular
 from cellwright.cell import Cell
-from cellwright.cell.formats import read
-from cellwright.cell.zoo import zoo
+from cellwright.cell.named import named_cell
 from cellwright.runs.recipe_text import as_toml
 from cellwright.runs.recipes import BaseRecipe, Recipe, load_recipe
 from cellwright.runs.suggestion import FIRST, suggested_recipe
@@ -38,23 +36,7 @@ def as_cell(cell: Cell | str | Path) -> Cell:
         raise UserError(
             f"a cell is a Cell, a name of the zoo or a file, not a {type(cell).__name__}"
         )
-    if str(cell) in zoo:
-        return zoo[str(cell)]
-    path = Path(cell).expanduser()
-    try:
-        if not path.is_file():
-            hint = did_you_mean(str(cell), zoo)
-            raise UserError(
-                f"there is no cell {shown(str(cell))}{hint or '; cw.zoo has those with names'}, "
-                "and no file of that name"
-            )
-        text = read_regular(path).decode("utf-8-sig", "replace")
-    except OSError as error:
-        raise refused("read", path, error) from None
-    found = list(read(text))
-    if len(found) != 1:
-        raise UserError(f"{path} has {len(found)} cells, and one is wanted")
-    return found[0]
+    return named_cell(cell)
 
 
 def overrides(settings: Settings | None, **more: Any) -> list[str]:

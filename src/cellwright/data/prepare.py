@@ -92,8 +92,7 @@ class Metadata:
 
 def prepare(source: Source, folder: Path, progress: Progress | None = None) -> None:
     """Write the token files of a corpus into an empty folder."""
-    total = sum(stamp_of(text).size for text in source.texts.values())
-    work = _Work(source, folder, total, progress)
+    work = _Work(source, folder, progress)
     parts = {"train": work.train()}
     parts |= {part: work.later(part) for part in PARTS[1:]}
     text = to_text(work.ids, work.counts.tolist())
@@ -116,9 +115,9 @@ class Numbers(dict[_Word, int]):
 class _Work:
     """The vocabulary as it grows, and how far the reading has come."""
 
-    def __init__(self, source: Source, folder: Path, total: int, progress: Progress | None) -> None:
-        self.source, self.folder, self.total, self.progress = source, folder, total, progress
-        self.done = 0
+    def __init__(self, source: Source, folder: Path, progress: Progress | None) -> None:
+        self.source, self.folder = source, folder
+        self.passing = Passing(source, progress)
         self.ids = Numbers[str]()
         self.counts = np.zeros(0, dtype=np.int64)
 
@@ -146,12 +145,11 @@ class _Work:
 
     def _part(self, name: str, encode: Callable[[list[str]], NDArray[np.int32]]) -> Part:
         text = self.source.texts[name]
-        before, started = stamp_of(text), time.time_ns()
-        digest = hashlib.sha256()
+        watched = Watched(text, self.passing.of(name))
         lines = tokens = unknown = 0
         path = self.folder / f"{name}.bin"
         with open(path, "w+b") as file:
-            for piece in pieces(text, digest.update):
+            for piece in pieces(text, watched.update):
                 ids = encode(piece.words)
                 unseen = ids < 0
                 if unseen.any():
@@ -160,31 +158,62 @@ class _Work:
                 file.write(ids.data)
                 lines += piece.lines
                 tokens += len(ids)
-                self._advance(name, piece.size)
             sync(file)
             if tokens == lines:  # nothing but ends of lines
                 what = "has no words" if tokens else "is empty"
                 raise DataError(f"{text.label} {what}; every part needs some text")
             total = file.tell()
             checksum = sampled_checksum(lambda at, size: read_at(file, at, size), total)
-        if stamp_of(text) != before:
-            raise DataError(f"{text.label} was written to while it was read; try again")
         return Part(
-            file=text.label,
-            size=before.size,
-            mtime_ns=before.mtime_ns,
-            sha256=digest.hexdigest(),
-            checked_ns=started,
+            **asdict(watched.finish()),
             lines=lines,
             tokens=tokens,
             unknown=unknown,
             checksum=checksum,
         )
 
-    def _advance(self, part: str, size: int) -> None:
-        self.done += size
-        if self.progress is not None and self.total:
-            self.progress(f"reading {part}", self.done, self.total)
+
+class Passing:
+    """Tells how much of all files of some data has been read."""
+
+    def __init__(self, source: Source, progress: Progress | None) -> None:
+        self.total = sum(stamp_of(text).size for text in source.texts.values())
+        self.done, self.progress = 0, progress
+
+    def of(self, part: str) -> Callable[[int], None]:
+        """What is to be told how many more bytes of a part were read."""
+
+        def advance(size: int) -> None:
+            self.done += size
+            if self.progress is not None and self.total:
+                self.progress(f"reading {part}", self.done, self.total)
+
+        return advance
+
+
+class Watched:
+    """A file while it is read: its hash, and whether it stays as it is."""
+
+    def __init__(self, text: Text, advance: Callable[[int], None]) -> None:
+        self.text, self.advance = text, advance
+        self.before, self.started = stamp_of(text), time.time_ns()
+        self.digest = hashlib.sha256()
+
+    def update(self, block: bytes) -> None:
+        """Take in what was read."""
+        self.digest.update(block)
+        self.advance(len(block))
+
+    def finish(self) -> Read:
+        """What is to be kept about it.
+
+        Raises:
+            DataError: it was written to meanwhile.
+        """
+        size, time_ns = self.before.size, self.before.mtime_ns
+        if stamp_of(self.text) != self.before:
+            raise DataError(f"{self.text.label} was written to while it was read; try again")
+        return Read(self.text.label, size, time_ns, self.digest.hexdigest(), self.started)
 
 
 def too_many(text: Text) -> DataError:

@@ -28,11 +28,10 @@ _SPACES = (b" ", b"\n", b"\t", b"\r")
 
 
 class Piece(NamedTuple):
-    """Some words of a text, the number of lines that end in it, and of bytes it comes from."""
+    """Some words of a text, and the number of lines that end in it."""
 
     words: list[str]
     lines: int
-    size: int
 
 
 def pieces(
@@ -71,18 +70,18 @@ class _Reader:
         self.kept = data[end:]
         if len(self.kept) > MOST_WORD_BYTES:
             raise self._too_long(data)
-        found = self._read(data[:end], len(block))
+        found = self._read(data[:end])
         self.offset += end
         return found
 
     def rest(self) -> Piece:
         if not self.kept and not self.inside_line:
-            return Piece([], 0, 0)
-        return self._read(self.kept + b"\n", 0)
+            return Piece([], 0)
+        return self._read(self.kept + b"\n")
 
-    def _read(self, data: bytes, size: int) -> Piece:
+    def _read(self, data: bytes) -> Piece:
         if not data:
-            return Piece([], 0, size)
+            return Piece([], 0)
         self._check_words(data)
         try:
             words = data.decode("utf-8").replace("\n", f" {EOS} ").split()
@@ -91,7 +90,7 @@ class _Reader:
         lines = data.count(b"\n")
         self.lines += lines
         self.inside_line = not data.endswith(b"\n")
-        return Piece(words, lines, size)
+        return Piece(words, lines)
 
     def _check_words(self, data: bytes) -> None:
         # A word beyond the limit fills at least one of these windows, and nearly always a

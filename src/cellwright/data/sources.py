@@ -29,6 +29,7 @@ from cellwright.base.errors import did_you_mean, reason
 from cellwright.base.regular_files import open_regular
 from cellwright.data import builtin, places
 from cellwright.data.errors import DataError, DataNotHereError
+from cellwright.data.labelled_sets import LABELLED
 from cellwright.data.registry import KNOWN, TAGGED
 
 PARTS = ("train", "valid", "test")
@@ -136,14 +137,23 @@ def find_parts(names: Iterable[str], where: str, hint: str = "") -> dict[str, st
     for part in PARTS:
         fitting = only_one(part, [name for name in names if fits(name, ALIASES[part])], where)
         if fitting is None:
-            has = f"it has {', '.join(names[:6])}" if names else "it has no files"
-            more = ", …" if len(names) > 6 else ""
             raise DataError(
                 f"{where}: no file for the part {part!r}; a corpus is a folder with train.txt, "
-                f"valid.txt and test.txt ({has}{more}){hint}"
+                f"valid.txt and test.txt ({what_it_has(names)}){hint}"
             )
         chosen[part] = fitting
     return chosen
+
+
+def what_it_has(names: Iterable[str]) -> str:
+    """The files of a folder, for the message that something is missing.
+
+    >>> what_it_has(["b.txt", "a.txt"])
+    'it has a.txt, b.txt'
+    """
+    ordered = sorted(names)
+    more = ", …" if len(ordered) > 6 else ""
+    return f"it has {', '.join(ordered[:6])}{more}" if ordered else "it has no files"
 
 
 def only_one(part: str, fitting: list[str], where: str) -> str | None:
@@ -170,8 +180,10 @@ def is_here(name: str) -> bool:
 
 
 def _searched(name: str) -> list[Path]:
-    data = places.data_folder()
-    return [*([] if data is None else [data / name]), places.corpora_folder() / name]
+    known, data = LABELLED.get(name), places.data_folder()
+    others = () if known is None else known.folders
+    here = [] if data is None else [data / each for each in others or (name,)]
+    return [*here, *(places.corpora_folder() / each for each in dict.fromkeys((name, *others)))]
 
 
 def known_folder(name: str) -> Path:
@@ -184,7 +196,8 @@ def known_folder(name: str) -> Path:
     for path in searched:
         if is_folder(path):
             return path
-    where = " and ".join(map(str, searched))
+    usual = dict.fromkeys((searched[0], places.corpora_folder() / name))
+    where = " and ".join(map(str, usual))
     raise DataNotHereError(
         f"{name} is not on this machine (there is no {where}); "
         f"'cellwright data get {name}' gets it, or says how"
@@ -208,11 +221,13 @@ def in_folder(path: Path, name: str, find: Callable[[list[str]], Mapping[str, st
     paths = "\0".join(str(file.resolve()) for file in found.values())
     digest = hashlib.sha256(paths.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     slug = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._-")[:40] or "corpus"
-    texts = {part: _file(file) for part, file in found.items()}
+    texts = {part: file_text(file) for part, file in found.items()}
     return Source(name, str(path), f"{slug}-{digest}", texts)
 
 
-def _file(path: Path) -> Text:
+def file_text(path: Path) -> Text:
+    """A file."""
+
     def stamp() -> Stamp:
         status = path.stat()
         return Stamp(status.st_size, status.st_mtime_ns)
@@ -251,5 +266,7 @@ def _no_such(name: str, path: Path) -> str:
         return f"{name}: no such folder"
     if name in TAGGED:
         return f"{name} is sentences with tags, not running text; known are {', '.join(KNOWN)}"
+    if name in LABELLED:
+        return f"{name} is sentences with labels, not running text; known are {', '.join(KNOWN)}"
     hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
     return f"unknown corpus {name!r}{hint} (and there is no folder of that name)"

@@ -1,12 +1,14 @@
 """Encoders of the package transformers, frozen: hidden layers for each word in its sentence.
 
-Words are cut into pieces by the encoder's own tokenizer. What stands for a word is its first piece,
-or the mean of its pieces; a word without pieces has zeros.
+Words are cut into pieces by the encoder's own tokenizer, or are such pieces already. What stands
+for a word is its first piece, or the mean of its pieces; a word without pieces has zeros. Two
+sentences that belong together can be read together, so that each knows of the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +18,8 @@ from torch import Tensor
 
 from cellwright.base.progress import Progress
 from cellwright.embeddings import encoder_files
+from cellwright.embeddings.encoder_pairs import pairs
+from cellwright.embeddings.encoder_pieces import frame_of, pieces_of_words, words_as_pieces
 from cellwright.embeddings.encoder_windows import Window, longest_window, windows
 from cellwright.embeddings.errors import EmbeddingError
 from cellwright.embeddings.kept_features import Features, Sentences, put
@@ -30,23 +34,34 @@ class Encoder:
 
     Args:
         settings: which encoder, and what of it.
+        per_example: how many sentences belong together. Of two, `sentences` has the first, the
+            second, the first of the next pair, and so on.
+        pieces_of: the encoder whose pieces the words are already, if they are.
 
     Attributes:
         layers: the numbers of the layers; 0 is what enters the first.
         size: numbers of a word in each layer.
+        together: whether two sentences are read at once.
 
     Raises:
         MissingPackageError: transformers is not installed.
-        EmbeddingError: the encoder is not here, or cannot be read; it has no such layer.
+        EmbeddingError: the encoder is not here, or cannot be read; it has no such layer;
+            words are pieces of an encoder that has others.
     """
 
-    def __init__(self, settings: TransformerSettings) -> None:
+    def __init__(
+        self, settings: TransformerSettings, per_example: int = 1, pieces_of: str | None = None
+    ) -> None:
         encoder_files.transformers()
         self.settings = settings
         self.folder = encoder_files.find_encoder(settings.model)
         self._config = encoder_files.read_config(self.folder)
         self.size = int(self._config.hidden_size)
         self.layers = self._chosen_layers()
+        self.together = per_example == 2 and settings.pairs == "together"
+        self._own_pieces = pieces_of is not None
+        if pieces_of is not None:
+            encoder_files.check_same_pieces(self.folder, pieces_of)
 
     def _chosen_layers(self) -> tuple[int, ...]:
         last, wanted = int(self._config.num_hidden_layers), self.settings.layers
@@ -82,20 +97,20 @@ class Encoder:
         def compute(out: Tensor, progress: Progress | None) -> None:
             self.states(sentences, out, progress)
 
+        if self.together and len(sentences) % 2:
+            raise EmbeddingError(f"{len(sentences):,} sentences are no pairs: one is left over")
         chosen = f"layers {self.layers} pieces {self.settings.pieces}"
         about = ["encoder states 1", self.fingerprint, chosen]
+        about += [f"pairs of {self.settings.longest} 1"] if self.together else []
+        about += ["words are pieces 1"] if self._own_pieces else []
         return Features("transformers", about, sentences, self.width, compute, self.settings.half)
 
     @torch.no_grad()
     def states(self, sentences: Sentences, out: Tensor, progress: Progress | None = None) -> None:
         """Compute the layers of all words into `out`, which is (words, layers · size) of zeros."""
         tokenizer, model = self._read
-        longest = longest_window(tokenizer, self._config)
-        least = int(tokenizer.num_special_tokens_to_add(pair=False)) + 2
-        if longest < least:
-            raise EmbeddingError(f"{self.folder} reads {longest} pieces at once; too few")
         padding = tokenizer.pad_token_id or 0
-        cut = sorted(windows(sentences, tokenizer, longest), key=lambda one: -len(one.pieces))
+        cut = sorted(self._windows(sentences, tokenizer), key=lambda one: -len(one.pieces))
         total, done = sum(len(one.pieces) for one in cut), 0
         while cut:
             count = max(1, PIECES // len(cut[0].pieces))
@@ -107,16 +122,37 @@ class Encoder:
             if progress is not None:
                 progress("reading sentences by transformers", done, total)
 
+    def _windows(self, sentences: Sentences, tokenizer: Any) -> Iterator[Window]:
+        """All that is read, in pieces."""
+        longest = longest_window(tokenizer, self._config)
+        if self.together and self.settings.longest:
+            longest = min(longest, self.settings.longest)
+        least = frame_of(tokenizer, 2 if self.together else 1).size + 2
+        if longest < least:
+            raise EmbeddingError(
+                f"{self.folder} reads {longest} pieces at once; too few: it needs {least}"
+            )
+        cut = words_as_pieces if self._own_pieces else pieces_of_words
+        return (pairs if self.together else windows)(sentences, tokenizer, longest, cut)
+
     def _run(self, model: Any, batch: Sequence[Window], padding: int) -> Tensor:
         """The layers of all pieces, (windows, pieces, layers · size)."""
         longest = len(batch[0].pieces)
         numbers = torch.full((len(batch), longest), padding, dtype=torch.int64)
-        mask = torch.zeros_like(numbers)
+        mask, types = torch.zeros_like(numbers), torch.zeros_like(numbers)
         for row, window in enumerate(batch):
             numbers[row, : len(window.pieces)] = torch.from_numpy(window.pieces)
             mask[row, : len(window.pieces)] = 1
-        said = model(input_ids=numbers, attention_mask=mask, output_hidden_states=True)
+            if window.types is not None:
+                types[row, : len(window.pieces)] = torch.from_numpy(window.types)
+        others = {"token_type_ids": types} if self.together and self._has_types(model) else {}
+        said = model(input_ids=numbers, attention_mask=mask, output_hidden_states=True, **others)
         return torch.cat([said.hidden_states[layer] for layer in self.layers], -1)
+
+    def _has_types(self, model: Any) -> bool:
+        """Whether the encoder tells sentences apart by the types of their pieces."""
+        many = getattr(self._config, "type_vocab_size", None) or 0
+        return many > 1 and "token_type_ids" in inspect.signature(model.forward).parameters
 
     def _of_words(self, hidden: Tensor, window: Window) -> tuple[Tensor, Tensor]:
         """The words of a window, and what stands for each."""

@@ -63,7 +63,7 @@ def find_encoder(name: str) -> Path:
     )
 
 
-def fingerprint(folder: Path) -> str:
+def fingerprint(folder: Path, endings: tuple[str, ...] = _USED) -> str:
     """A hash of all files that features could depend on.
 
     Raises:
@@ -72,7 +72,7 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     try:
         for path in sorted(folder.iterdir()):
-            if path.suffix in _USED and path.is_file():
+            if path.suffix in endings and path.is_file():
                 digest.update(f"{path.name} {path.stat().st_size}".encode())
                 with open(path, "rb") as file:
                     while block := file.read(2**20):
@@ -80,6 +80,11 @@ def fingerprint(folder: Path) -> str:
     except OSError as error:
         raise EmbeddingError(f"{folder}: {reason(error)}") from None
     return digest.hexdigest()
+
+
+def tokenizer_fingerprint(folder: Path) -> str:
+    """A hash of all files that pieces of words could depend on."""
+    return fingerprint(folder, tuple(each for each in _USED if each != ".safetensors"))
 
 
 def read_config(folder: Path) -> Any:
@@ -98,6 +103,25 @@ def read_tokenizer(folder: Path) -> Any:
             f"{folder} has no fast tokenizer (tokenizer.json), which says what words pieces are of"
         )
     return made
+
+
+def check_same_pieces(folder: Path, name: str) -> None:
+    """Say so if an encoder does not have the pieces of another.
+
+    Args:
+        folder: of the encoder.
+        name: of the other, as `find_encoder` takes it.
+
+    Raises:
+        EmbeddingError: it has others.
+    """
+    other = find_encoder(name)
+    same = os.path.samefile(folder, other)
+    if not same and read_tokenizer(folder).get_vocab() != read_tokenizer(other).get_vocab():
+        raise EmbeddingError(
+            f"the words are pieces of {other}, and {folder} has others; take the same encoder for "
+            "both, or a tokenizer that gives words"
+        )
 
 
 def read_weights(folder: Path) -> Any:

@@ -12,15 +12,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from cellwright.embeddings.encoder_pieces import (
+    Cut,
+    Numbers,
+    Pieces,
+    frame_of,
+    pieces_of_words,
+)
 
 MOST = 512
 """Pieces of a window, where neither encoder nor tokenizer says how many it may have."""
-
-_SENTENCES = 256
-"""Sentences that are cut into pieces together."""
 
 
 @dataclass(frozen=True)
@@ -31,11 +33,13 @@ class Window:
         pieces: the numbers of all pieces, with those that begin and end a text.
         places: of the pieces that words are taken from.
         words: the number of the word that each of these belongs to, among all words.
+        types: of all pieces, for encoders that tell two sentences apart by them.
     """
 
     pieces: Numbers
     places: Numbers
     words: Numbers
+    types: Numbers | None = None
 
 
 def longest_window(tokenizer: Any, config: Any) -> int:
@@ -47,7 +51,12 @@ def longest_window(tokenizer: Any, config: Any) -> int:
     return int(min(tokenizer.model_max_length, max(positions - 2, 1)))
 
 
-def windows(sentences: Sequence[Sequence[str]], tokenizer: Any, longest: int) -> Iterator[Window]:
+def windows(
+    sentences: Sequence[Sequence[str]],
+    tokenizer: Any,
+    longest: int,
+    cut: Cut = pieces_of_words,
+) -> Iterator[Window]:
     """The windows of all sentences, one sentence after the other.
 
     Words that have no pieces are in none.
@@ -56,41 +65,25 @@ def windows(sentences: Sequence[Sequence[str]], tokenizer: Any, longest: int) ->
         sentences: each a list of words.
         tokenizer: a fast one of transformers.
         longest: pieces of a window.
+        cut: makes pieces of sentences.
     """
-    around = int(tokenizer.num_special_tokens_to_add(pair=False))
-    overlap = (longest - around) // 2
-    first = np.cumsum([0, *map(len, sentences)])
-    for begin in range(0, len(sentences), _SENTENCES):
-        some = [list(map(_unicode, words)) for words in sentences[begin : begin + _SENTENCES]]
-        read = tokenizer(
-            some,
-            is_split_into_words=True,
-            truncation=True,
-            max_length=longest,
-            stride=overlap,
-            return_overflowing_tokens=True,
-            return_attention_mask=False,
-            return_token_type_ids=False,
-            verbose=False,
-        )
-        owners = np.asarray(read["overflow_to_sample_mapping"])
-        for number in range(len(some)):
-            own = np.flatnonzero(owners == number).tolist()
-            ids = [_word_ids(read, at) for at in own]
-            for at, words, places in zip(own, ids, _chosen(ids, len(some[number])), strict=True):
-                pieces = np.array(read["input_ids"][at], np.int64)
-                if len(places):
-                    yield Window(pieces, places, first[begin + number] + words[places])
+    frame, first = frame_of(tokenizer, 1), 0
+    for words, pieces in zip(sentences, cut(sentences, tokenizer), strict=True):
+        read = [frame.around(some) for some in _overlapping(pieces, longest - frame.size)]
+        for window, places in zip(read, _chosen([w.words for w in read], len(words)), strict=True):
+            if len(places):
+                yield Window(window.numbers, places, first + window.words[places])
+        first += len(words)
 
 
-def _unicode(word: str) -> str:
-    """A word without halves of characters, which Python has and tokenizers refuse."""
-    return word.encode("utf-8", "replace").decode() if not word.isascii() else word
-
-
-def _word_ids(read: Any, window: int) -> Numbers:
-    """The word that each piece of a window is of; -1 for what begins and ends a text."""
-    return np.array([-1 if word is None else word for word in read.word_ids(window)], np.int64)
+def _overlapping(pieces: Pieces, most: int) -> Iterator[Pieces]:
+    """A sentence in parts that overlap by half."""
+    first, end = 0, len(pieces.numbers)
+    while True:
+        yield pieces.some(first, first + most)
+        if first + most >= end:
+            return
+        first += most - most // 2
 
 
 def _chosen(ids: Sequence[Numbers], words: int) -> list[Numbers]:

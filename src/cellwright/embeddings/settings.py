@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
 from cellwright.base.bounds import Count
@@ -95,6 +95,18 @@ class TransformerSettings(_Kept):
     pieces: Literal["first", "mean"] = Field(
         "first", description="the piece of a word that stands for it, or their mean"
     )
+    pairs: Literal["together", "alone"] = Field(
+        "together", description="whether two sentences are read at once, where examples have two"
+    )
+    longest: Annotated[int, Field(ge=0)] = Field(
+        0, description="pieces of a pair that is read at once; 0 is what the encoder can"
+    )
+
+    @model_validator(mode="after")
+    def _longest_is_of_pairs(self) -> Self:
+        if self.longest and self.pairs == "alone":
+            raise ValueError("longest is of pairs that are read together, and pairs is 'alone'")
+        return self
 
 
 class RunSettings(_Kept):

@@ -21,8 +21,9 @@ from cellwright.engine import Recurrent, WeightBank
 from cellwright.engine.crf import Allowed, crf_loss, marginals, viterbi
 from cellwright.engine.ragged import Ragged
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
+from cellwright.models.dropout import sentence_dropout
 from cellwright.models.settings import TaggerSettings
-from cellwright.models.words import Embedder, WordBatch
+from cellwright.models.words import Embedder, WordBatch, embedded
 
 
 @dataclass(frozen=True)
@@ -98,14 +99,13 @@ class Tagger(CellModel[TaggedBatch]):
         """How much the model is for each tag of each word, (batch, steps, tags)."""
         settings = self.settings
         ragged = Ragged.of(batch.lengths, *batch.words.shape)
-        vectors = [ragged.begin(embed(batch)) for embed in self.embedders]
-        x = vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)
+        x = embedded(self.embedders, batch, ragged)
         x = self._without_some_words(x, ragged)
-        x = self._locked_dropout(x, settings.dropout_input, ragged)
+        x = sentence_dropout(x, settings.dropout_input, ragged, self.training)
         if self.relearn is not None:
             x = self.relearn(x)
         said, _ = self.recurrent(ragged.packed(x), theta=theta)
-        x = self._locked_dropout(said.data, settings.dropout_output, ragged)
+        x = sentence_dropout(said.data, settings.dropout_output, ragged, self.training)
         return ragged.end(self.decision(x)).transpose(0, 1)
 
     def loss(self, batch: TaggedBatch, carried: Carried, *, theta: Theta | None = None) -> Loss:
@@ -161,13 +161,6 @@ class Tagger(CellModel[TaggedBatch]):
             steps = torch.rand(ragged.steps, 1, device=x.device) >= rate
             stay = steps[ragged.word_steps.to(x.device)]
         return x * stay.to(x.dtype)
-
-    def _locked_dropout(self, x: Tensor, rate: float, ragged: Ragged) -> Tensor:
-        """Drop features of each sentence, the same at all of its words."""
-        if not self.training or rate == 0:
-            return x
-        masks = F.dropout(x.new_ones(len(ragged.lengths), x.shape[1]), rate)
-        return x * masks.index_select(0, ragged.word_rows.to(x.device))
 
     def _inside(self, batch: TaggedBatch) -> Tensor:
         steps = torch.arange(batch.words.shape[0], device=batch.words.device)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 
 from cellwright.embeddings.characters import CharacterBatch
+from cellwright.engine.ragged import Ragged
 
 
 @dataclass(frozen=True)
@@ -35,3 +38,9 @@ class Embedder(nn.Module, ABC):
     @abstractmethod
     def forward(self, batch: WordBatch) -> Tensor:
         """The vectors of all words; what stands behind a sentence's end does not matter."""
+
+
+def embedded(embedders: Iterable[nn.Module], batch: WordBatch, ragged: Ragged) -> Tensor:
+    """What all embedders say of each word, side by side, as `ragged` keeps words."""
+    vectors = [ragged.begin(embed(batch)) for embed in embedders]
+    return vectors[0] if len(vectors) == 1 else torch.cat(vectors, -1)

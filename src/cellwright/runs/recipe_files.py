@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from cellwright.base.errors import did_you_mean, reason, shown
 from cellwright.base.plugins import placed_from
 from cellwright.base.regular_files import open_regular
+from cellwright.cell.zoo import zoo
 from cellwright.runs.errors import RecipeError
 
 if sys.version_info >= (3, 11):
@@ -204,7 +205,7 @@ def override(text: str) -> dict[str, Any]:
 
 def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
     """Tables in which a `kind` that names a file of code does so by a path that holds everywhere,
-    and so does a `training` that names a recipe's file.
+    and so do a `training` that names a recipe's file and `layer_cells` of a model that name files.
 
     >>> with_places({"method": {"kind": "/home/me/mine.py:Mine"}, "trials": 3})
     {'method': {'kind': '/home/me/mine.py:Mine'}, 'trials': 3}
@@ -222,7 +223,19 @@ def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[st
         path = (folder or Path()) / training
         if _is_file(path):
             found["training"] = os.path.realpath(path)
+    model = table.get("model")
+    if isinstance(model, dict) and isinstance(cells := model.get("layer_cells"), list):
+        placed = [_placed_cell(each, folder or Path()) for each in cells]
+        found["model"] = {**found["model"], "layer_cells": placed}
     return found
+
+
+def _placed_cell(said: Any, folder: Path) -> Any:
+    """The path of a cell's file; names of the zoo, and what is neither, as they are."""
+    if not isinstance(said, str) or said in zoo:
+        return said
+    path = folder / said
+    return os.path.realpath(path) if _is_file(path) else said
 
 
 def _packaged(folder: str) -> Traversable:

@@ -92,6 +92,7 @@ class TaskKind:
 BUILT_IN = {
     "language": "cellwright.tasks.language.kind:language_kind",
     "tagging": "cellwright.tasks.tagging.kind:tagging_kind",
+    "sentences": "cellwright.tasks.sentences.kind:sentences_kind",
 }
 """The tasks that come with cellwright."""
 

@@ -301,8 +301,8 @@ def _values(value: Any) -> Any:
         return (str(value.dtype), value.shape, value.tobytes())
     if isinstance(value, Mapping):
         return {key: _values(inner) for key, inner in value.items()}
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [_values(getattr(value, f.name)) for f in dataclasses.fields(value)]
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [_values(value[at]) for at in range(len(value))]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return [_values(getattr(value, f.name)) for f in dataclasses.fields(value)]
     return value

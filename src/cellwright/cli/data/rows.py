@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -125,9 +126,9 @@ def _peek_text(known: Known) -> tuple[str, dict[str, Any] | None]:
 
 def _peek_tagged(known: Known) -> tuple[str, dict[str, Any] | None]:
     from cellwright.data.tagged.files import locate
-    from cellwright.data.tagged.kept import peek
+    from cellwright.data.tagged.prepare import SHELF
     from cellwright.data.tagged.tagged import opened, options_for
 
     source, options = locate(known.name), options_for(known.name)
-    entry = peek(source, options)
+    entry = SHELF.peek(source, asdict(options))
     return source.where, None if entry is None else tagged_row(opened(source, options, entry))

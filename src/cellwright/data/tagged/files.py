@@ -23,6 +23,7 @@ from cellwright.data.sources import (
     in_folder,
     only_one,
     source_of,
+    what_it_has,
 )
 
 _SETS = (
@@ -72,12 +73,9 @@ def find_parts(names: list[str], where: str) -> dict[str, str]:
         if one is not None:
             found[part] = one
         elif part != "valid":
-            names = sorted(names)
-            has = f"it has {', '.join(names[:6])}" if names else "it has no files"
-            more = ", …" if len(names) > 6 else ""
             raise DataError(
                 f"{where}: no file for the part {part!r}; tagged sentences are a folder with "
-                f"train.conll, test.conll and, if there is one, valid.conll ({has}{more})"
+                f"train.conll, test.conll and, if there is one, valid.conll ({what_it_has(names)})"
             )
     return found
 

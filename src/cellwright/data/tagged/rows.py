@@ -6,26 +6,21 @@ are three files: the words' numbers, the tags' as `code` has them, and where sen
 
 from __future__ import annotations
 
-import hashlib
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from cellwright.base.errors import shown
-from cellwright.base.files import sync
+from cellwright.data.byte_lines import blocks
 from cellwright.data.errors import DataError
-from cellwright.data.prepare import DTYPE, MOST_TYPES, Numbers, Read, stamp_of, too_many
+from cellwright.data.prepare import MOST_TYPES, Numbers, Read, Watched, too_many
+from cellwright.data.sentence_files import SentenceFiles
 from cellwright.data.sources import Text
-from cellwright.data.tagged.lines import blocks
 from cellwright.data.tagged.options import Options, column
 from cellwright.data.tagged.schemes import Recognition, not_a_tag, split_tag, written
 from cellwright.data.tagged.spans import NO_TYPE, OUTSIDE, SINGLE, Marks
 from cellwright.data.tagged.spans import Numbers as Array
-
-OFFSETS = np.dtype("<i8")
 
 BATCH = 2**18
 """Words in memory at a time, with the rest of the sentence that they end in."""
@@ -88,41 +83,6 @@ class Codes(dict[bytes, int]):
 
 
 @dataclass
-class Files:
-    """The three files that a part is written into."""
-
-    folder: Path
-    part: str
-    sentences: int = 0
-    words: int = 0
-
-    def path(self, what: str) -> Path:
-        """One of them: words, codes or offsets."""
-        return self.folder / f"{self.part}.{what}.bin"
-
-    def append(self, words: Array, codes: Array, offsets: Array) -> None:
-        """Write some more sentences; the first of the offsets is 0."""
-        ends = offsets[1:] + self.words
-        if not self.sentences:
-            ends = np.append(0, ends)
-        for what, numbers, dtype in (
-            ("words", words, DTYPE),
-            ("codes", codes, DTYPE),
-            ("offsets", ends, OFFSETS),
-        ):
-            with open(self.path(what), "ab") as file:
-                file.write(numbers.astype(dtype).tobytes())
-        self.sentences += len(offsets) - 1
-        self.words += len(words)
-
-    def sync(self) -> None:
-        """Wait until the disk has them."""
-        for what in ("words", "codes", "offsets"):
-            with open(self.path(what), "ab") as file:
-                sync(file)
-
-
-@dataclass
 class Rows:
     """A file as it is read: how far, and the sentences that are not written yet."""
 
@@ -130,7 +90,7 @@ class Rows:
     options: Options
     ids: Numbers[bytes]
     codes: Codes
-    files: Files
+    files: SentenceFiles
     words: list[int] = field(default_factory=list)
     tags: list[int] = field(default_factory=list)
     ends: list[int] = field(default_factory=lambda: [0])
@@ -146,14 +106,8 @@ class Rows:
 
     def read(self, advance: Callable[[int], None]) -> tuple[Read, Found]:
         """Read the file from start to end."""
-        before, started = stamp_of(self.text), time.time_ns()
-        digest = hashlib.sha256()
-
-        def update(block: bytes) -> None:
-            digest.update(block)
-            advance(len(block))
-
-        for lines in blocks(self.text, update):
+        watched = Watched(self.text, advance)
+        for lines in blocks(self.text, watched.update):
             self._add(lines)
             if len(self.words) - self.ends[-1] > MOST_WORDS:
                 raise DataError(
@@ -165,15 +119,10 @@ class Rows:
         self._end()
         self._write()
         if not self.files.words:
-            what = "has no words" if before.size else "is empty"
+            what = "has no words" if watched.before.size else "is empty"
             raise DataError(f"{self.text.label} {what}; every part needs some sentences")
         self.files.sync()
-        if stamp_of(self.text) != before:
-            raise DataError(f"{self.text.label} was written to while it was read; try again")
-        return (
-            Read(self.text.label, before.size, before.mtime_ns, digest.hexdigest(), started),
-            self._found(),
-        )
+        return watched.finish(), self._found()
 
     def _found(self) -> Found:
         seen = self.recognition

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,13 @@ from numpy.typing import NDArray
 
 from cellwright.base.amounts import percent
 from cellwright.base.progress import Progress
-from cellwright.data.cache import checksum_of
+from cellwright.data.kept import Entry, fingerprint_of
 from cellwright.data.registry import TAGGED, KnownTagged
+from cellwright.data.sentence_files import CUT_SEED
 from cellwright.data.sources import PARTS, Source
 from cellwright.data.tagged.files import locate
-from cellwright.data.tagged.kept import Entry, fetch
 from cellwright.data.tagged.options import Options
-from cellwright.data.tagged.prepare import CUT_SEED, PartFacts
+from cellwright.data.tagged.prepare import SHELF, Metadata, PartFacts, prepare
 from cellwright.data.tagged.rows import Found
 from cellwright.data.tagged.schemes import TagSet
 from cellwright.data.vocabulary import Vocabulary
@@ -97,14 +96,9 @@ class Tagged:
     @property
     def fingerprint(self) -> str:
         """A hash of words and tags, wherever the files are; of large parts samples are read."""
-        digest = hashlib.sha256("\n".join(self.tags.names).encode())
-        digest.update("\n".join(self.vocabulary.tokens).encode())
-        digest.update(self.vocabulary.counts.tobytes())
-        for part in PARTS:
-            sentences: Sentences = getattr(self, part)
-            for numbers in (sentences.words, sentences.tags, sentences.offsets):
-                digest.update(checksum_of(numbers).encode())
-        return digest.hexdigest()
+        parts = (self.train, self.valid, self.test)
+        arrays = (each for part in parts for each in (part.words, part.tags, part.offsets))
+        return fingerprint_of(self.tags.names, self.vocabulary, arrays)
 
     def unseen_types(self, part: str) -> dict[str, int]:
         """The types of spans of a part that train does not have, and how many of them there are."""
@@ -224,7 +218,10 @@ def load(
         strict=strict,
     )
     found = locate(name, folder)
-    return opened(found, options, fetch(found, options, progress))
+    entry = SHELF.fetch(
+        found, asdict(options), lambda new: prepare(found, options, new, progress), progress
+    )
+    return opened(found, options, entry)
 
 
 def options_for(
@@ -250,7 +247,7 @@ def options_for(
     )
 
 
-def opened(source: Source, options: Options, entry: Entry) -> Tagged:
+def opened(source: Source, options: Options, entry: Entry[Metadata]) -> Tagged:
     """The sentences of token files that have been checked."""
     arrays, facts = entry.arrays, entry.metadata
     parts = {

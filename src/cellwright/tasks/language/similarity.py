@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cellwright.data.word_pairs import WordPairs
+from cellwright.tasks.correlation import pearson, spearman
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -113,42 +114,10 @@ def agreement(model: WordVectors, pairs: WordPairs, chosen: Mask) -> Agreement:
     """The correlations over the chosen pairs, whose words the model has to have."""
     first, second = (side[chosen] for side in _sides(model, pairs))
     cosines = _cosines(model.vectors[first], model.vectors[second])
-    scores = pairs.scores[chosen]
-    return Agreement(int(chosen.sum()), pearson(cosines, scores), spearman(cosines, scores))
-
-
-def pearson(a: Numbers, b: Numbers) -> float:
-    """Pearson's correlation; NaN for fewer than three values, or where one side does not vary.
-
-    >>> round(pearson(np.array([1.0, 2.0, 4.0]), np.array([1.0, 3.0, 2.0])), 4)
-    0.3273
-    """
-    if len(a) < LEAST_PAIRS or np.ptp(a) == 0 or np.ptp(b) == 0:
-        return math.nan
-    a, b = a - a.mean(), b - b.mean()
-    return float(np.clip(a @ b / math.sqrt((a @ a) * (b @ b)), -1, 1))
-
-
-def spearman(a: Numbers, b: Numbers) -> float:
-    """Spearman's correlation, that of ranks; equal values share the mean of their ranks.
-
-    >>> round(spearman(np.array([1.0, 2.0, 2.0, 9.0]), np.array([1.0, 3.0, 2.0, 4.0])), 4)
-    0.9487
-    """
-    if np.isnan(a).any() or np.isnan(b).any():
-        return math.nan
-    return pearson(ranks(a), ranks(b))
-
-
-def ranks(values: Numbers) -> Numbers:
-    """The place of each value from 1 on, equal ones sharing the mean of their places.
-
-    >>> ranks(np.array([5.0, 1.0, 5.0, 3.0])).tolist()
-    [3.5, 1.0, 3.5, 2.0]
-    """
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    means: Numbers = np.cumsum(counts) - (counts - 1) / 2
-    return means[which.reshape(-1)]
+    scores, count = pairs.scores[chosen], int(chosen.sum())
+    if count < LEAST_PAIRS:
+        return Agreement(count, math.nan, math.nan)
+    return Agreement(count, pearson(cosines, scores), spearman(cosines, scores))
 
 
 def _sides(model: WordVectors, pairs: WordPairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -202,9 +202,22 @@ class InSentences:
 
 
 def sources(
-    settings: Sequence[EmbeddingSettings], words: Vocabulary, progress: Progress | None = None
+    settings: Sequence[EmbeddingSettings],
+    words: Vocabulary,
+    progress: Progress | None = None,
+    *,
+    per_example: int = 1,
+    pieces_of: str | None = None,
 ) -> Iterator[Source]:
     """The sources of all features that do not change.
+
+    Args:
+        settings: of embeddings, side by side.
+        words: the vocabulary.
+        progress: told while vectors are read for the first time.
+        per_example: how many sentences belong together. Of two, parts have the first, the second,
+            the first of the next pair, and so on; encoders may read them together.
+        pieces_of: the encoder whose pieces the words are, if they are no ordinary words.
 
     Raises:
         UserError: a file is not there, or damaged, or a package is not installed.
@@ -216,7 +229,7 @@ def sources(
         elif isinstance(one, FlairSettings):
             yield _flair(name, one, words)
         elif isinstance(one, TransformerSettings):
-            encoder = Encoder(one)
+            encoder = Encoder(one, per_example, pieces_of)
             yield InSentences(
                 name, words, encoder.width, encoder.features, layers=len(encoder.layers)
             )

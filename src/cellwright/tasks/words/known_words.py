@@ -29,6 +29,8 @@ class KnownWords:
         vocabulary: the words of all parts.
         characters: of these.
         progress: told while features are computed for the first time.
+        per_example: how many sentences belong together, one behind the other; see `sources`.
+        pieces_of: the encoder whose pieces the words are, if they are no ordinary words.
 
     Attributes:
         sources: of the features that do not change.
@@ -40,10 +42,15 @@ class KnownWords:
         vocabulary: Vocabulary,
         characters: Vocabulary,
         progress: Progress | None = None,
+        *,
+        per_example: int = 1,
+        pieces_of: str | None = None,
     ) -> None:
         self._settings, self._vocabulary, self._characters = settings, vocabulary, characters
         self._progress = progress
-        self.sources: list[Source] = list(sources(settings, vocabulary, progress))
+        self.sources: list[Source] = list(
+            sources(settings, vocabulary, progress, per_example=per_example, pieces_of=pieces_of)
+        )
         self._features: dict[str, list[Known]] = {}
 
     @cached_property

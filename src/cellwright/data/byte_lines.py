@@ -1,8 +1,9 @@
-"""The lines of a column file, as bytes, in memory that does not depend on the file's size."""
+"""The lines of a file of rows, as bytes, in memory that does not depend on the file's size."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from cellwright.base.errors import reason
 from cellwright.data.errors import DataError
@@ -11,14 +12,25 @@ from cellwright.data.sources import Text
 BLOCK_BYTES = 2**20
 """How much is read at once."""
 
-LONGEST_LINE = 2**16
-"""Bytes of the longest line: it has one word and its tags."""
+
+class Row(NamedTuple):
+    """What a line holds, for messages, and how many bytes it has at the most."""
+
+    holds: str
+    longest: int
+
+
+WORD = Row("one word and its tags", 2**16)
+EXAMPLE = Row("a sentence or two and their label", 2**20)
 
 _BOM = b"\xef\xbb\xbf"
 
 
 def blocks(
-    text: Text, update: Callable[[bytes], object], block_bytes: int = BLOCK_BYTES
+    text: Text,
+    update: Callable[[bytes], object],
+    row: Row = WORD,
+    block_bytes: int = BLOCK_BYTES,
 ) -> Iterator[list[bytes]]:
     """The lines of a text without their ends, some at a time; `update` is given every byte.
 
@@ -35,18 +47,18 @@ def blocks(
                     block, first = block.removeprefix(_BOM), False
                 data, newline, kept = (kept + block).rpartition(b"\n")
                 if newline:
-                    lines = _checked(text.label, data, done)
+                    lines = _checked(text.label, data, done, row)
                     done += len(lines)
                     yield lines
-                if len(kept) > LONGEST_LINE:
-                    _checked(text.label, kept, done)
+                if len(kept) > row.longest:
+                    _checked(text.label, kept, done, row)
             if kept:
-                yield _checked(text.label, kept, done)
+                yield _checked(text.label, kept, done, row)
     except OSError as error:
         raise DataError(f"{text.label}: {reason(error)}") from None
 
 
-def _checked(label: str, data: bytes, done: int) -> list[bytes]:
+def _checked(label: str, data: bytes, done: int, row: Row) -> list[bytes]:
     """The lines of some whole lines, of which `done` were before."""
     where = f"{label}: line {{:,}}"
 
@@ -69,11 +81,11 @@ def _checked(label: str, data: bytes, done: int) -> list[bytes]:
                 f"{line(data.index(13))} has a carriage return inside; a line ends with a newline"
             )
     lines = data.split(b"\n")
-    if max(map(len, lines)) > LONGEST_LINE:
-        number = next(n for n, each in enumerate(lines) if len(each) > LONGEST_LINE)
+    if max(map(len, lines)) > row.longest:
+        number = next(n for n, each in enumerate(lines) if len(each) > row.longest)
         raise DataError(
-            f"{where.format(done + number + 1)} has more than {LONGEST_LINE:,} bytes; a line has "
-            "one word and its tags"
+            f"{where.format(done + number + 1)} has more than {row.longest:,} bytes; a line has "
+            f"{row.holds}"
         )
     return lines
 

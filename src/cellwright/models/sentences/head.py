@@ -1,0 +1,44 @@
+"""From one vector of an example to its label or score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Head(nn.Module):
+    """A layer, and a projection to labels or to one score.
+
+    Args:
+        width: of what it reads.
+        hidden: of the layer.
+        labels: how many there are; 0 for a score.
+        activation: of the layer.
+        dropout_input: on what it reads.
+        dropout_projection: before the projection.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        hidden: int,
+        labels: int,
+        activation: Callable[[Tensor], Tensor],
+        *,
+        dropout_input: float = 0.0,
+        dropout_projection: float = 0.0,
+    ) -> None:
+        super().__init__()
+        self.feed_forward = nn.Linear(width, hidden)
+        self.projection = nn.Linear(hidden, labels or 1)
+        self._is_score, self._activation = not labels, activation
+        self._dropout_input, self._dropout_projection = dropout_input, dropout_projection
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(examples, labels), or (examples,) scores."""
+        x = F.dropout(x, self._dropout_input, self.training)
+        x = self._activation(self.feed_forward(x))
+        said: Tensor = self.projection(F.dropout(x, self._dropout_projection, self.training))
+        return said.squeeze(1) if self._is_score else said

@@ -1,0 +1,1 @@
+"""Sentences and pairs of sentences that have a label or a score."""
