@@ -143,7 +143,7 @@ def test_from_start_to_end_also_after_a_stop():
     assert len(grown.rows()) == 3
     assert {path: path.stat().st_mtime_ns for path in before} == before
 
-    with pytest.raises(UserError, match="few: .*other settings: training.epochs was 2 and is 3"):
+    with pytest.raises(UserError, match=r"few: .*other settings: training.epochs was 2 and is 3"):
         compare(epochs=3)
     with pytest.raises(RunError, match="is a comparison over a suite of tasks, and no comparison"):
         cw.compare(["gru"], out="out", progress=False)
@@ -176,7 +176,7 @@ def test_a_task_that_is_wrong_is_said_before_anything_is_made(task: str, words: 
 
 def test_with_all_tasks_missing_there_is_nothing_to_do():
     write('label = "a"\nrecipe = "laptop"\ndata = "ptb"', 'label = "b"\nrecipe = "ner-wnut17"')
-    with pytest.raises(UserError, match="no task of the suite s has its data .* a and b"):
+    with pytest.raises(UserError, match=r"no task of the suite s has its data .* a and b"):
         compare()
     assert not Path("out").exists()
 
@@ -192,7 +192,21 @@ def test_vectors_that_are_not_here_are_a_reason_too():
     assert "glove" in found.missing["names"]
 
 
+def test_so_are_official_files_that_are_not_all_here():
+    folder = Path("data/glue/RTE")
+    folder.mkdir(parents=True)
+    rows = "".join(f"{n}\ta dog\ta cat\tentailment\n" for n in range(9))
+    (folder / "dev.tsv").write_text(f"index\tsentence1\tsentence2\tlabel\n{rows}")
+    task = 'extends = "sentences-laptop"\n[task]\ndata = "rte"\nparts = "{}"\n'
+    Path("rte.toml").write_text(task.format("dev-as-test"))
+    write(FEW, 'label = "rte"\nrecipe = "rte.toml"')
+    assert "the files of rte for the parts 'dev-as-test' are" in compare(seeds=1).missing["rte"]
+    Path("rte.toml").write_text(task.format("official"))
+    with pytest.raises(UserError, match="rte: rte has no public labels of test"):
+        compare(out="other")
+
+
 def test_the_same_cell_twice_is_no_matter_of_a_task():
-    with pytest.raises(RunError, match="^gru and gru are the same cell"):
+    with pytest.raises(RunError, match=r"^gru and gru are the same cell"):
         cw.compare_suite(["gru", "gru"], "s.toml", out="out", progress=False)
     assert not Path("out").exists()

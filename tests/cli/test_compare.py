@@ -163,7 +163,7 @@ def test_a_suite_from_start_to_end(run, suite: Path, folder: Path, monkeypatch: 
     assert "2 trainings, 2 of them done before" in again.out
     assert again.out.partition("validation data")[2] == done.out.partition("validation data")[2]
     narrow = run(*arguments, width=30)
-    assert "not shown at this width: " in narrow.out
+    assert "not shown at this width:" in narrow.out
 
 
 def test_a_training_of_a_suite_that_fails_is_named_with_its_task(run, suite: Path):

@@ -29,6 +29,7 @@ from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipe_files import NoRecipeError, find_recipe, read_table
 from cellwright.runs.recipes import Recipe, load_recipe
 from cellwright.tasks.registry import task_kind
+from cellwright.tasks.sentences.glue_score import GLUE
 
 LABEL = r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,59}$"
 """A label names a folder; without a dot it is the name of no file that is beside it."""
@@ -91,21 +92,11 @@ class Suite(BaseModel):
 
 # -- those that come with cellwright -------------------------------------------------------------
 
-_ACCURACY_AND_F1 = ("accuracy", "F1")
-
 _GLUE: dict[str, tuple[str, ...]] = {
-    "cola": (),
-    "sst-2": (),
-    "mrpc": _ACCURACY_AND_F1,
-    "qqp": _ACCURACY_AND_F1,
-    "sts-b": ("Pearson", "Spearman"),
-    "mnli": (),
-    "qnli": (),
-    "rte": (),
-    "wnli": (),
+    task: () if task == "mnli" or len(names) == 1 else names for task, names in GLUE.items()
 }
-"""The tasks of GLUE, and the figures by whose mean each counts in GLUE's average; MNLI by its
-matched part alone."""
+"""The tasks of GLUE, and the figures by whose mean each counts in GLUE's average, where they are
+several; MNLI by its matched part alone, since a training measures one test set."""
 
 _PAIRS: dict[str, tuple[str, ...]] = {"sick-r": (), "mrpc": (), "sts-b": ()}
 """The tasks on which ENAS for sentence pairs compares."""

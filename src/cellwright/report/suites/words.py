@@ -32,8 +32,8 @@ def outcome(found: SuiteFigures) -> list[str]:
     test = found.average(best, "test")
     if test is not None:
         words.append(
-            f"Its average on the test data is {spread_text(test, metric)}, and it is first on "
-            f"{_count(found, best, 'test')} there{_better_there(found, best)}."
+            f"On the test data its average is {spread_text(test, metric)}, and it is first on "
+            f"{_count(found, best, 'test')}{_better_there(found, best)}."
         )
     return words
 
@@ -52,8 +52,10 @@ def _better_there(found: SuiteFigures, best: str) -> str:
 
 
 def _count(found: SuiteFigures, label: str, part: Part) -> str:
-    first, total = len(found.first(label, part)), len(found.tasks)
-    return f"{first} of {_tasks(total)}"
+    first = [one for one in found.tasks if label in one.best(part)]
+    shared = sum(len(one.best(part)) > 1 for one in first)
+    ties = f" ({shared} of them together with others)" if shared else ""
+    return f"{len(first)} of {_tasks(len(found.tasks))}{ties}"
 
 
 def _firsts(found: SuiteFigures, part: Part) -> str:
