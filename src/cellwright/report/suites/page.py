@@ -61,6 +61,9 @@ def write_suite_report(found: SuiteFigures, command: str = "") -> Path:
         for one in found.tasks
     )
     page.section("How it was made")
+    for one in found.tasks:
+        page.text(f"{one.task.label}, by the recipe {one.plan.recipe.name}:")
+        page.code(one.plan.text)
     total = sum(found.seconds(label) for label in found.cells)
     page.text(f"All trainings together took {duration(total)}.")
     if command:
