@@ -188,7 +188,7 @@ class Table:
 
     def _row(self, line: int, values: list[str]) -> Row:
         many = self.form.per_example
-        label = values[many].strip() if self.form.label is not None else ""
+        label = " ".join(values[many].split()) if self.form.label is not None else ""
         if self.form.label is not None and not label:
             raise DataError(f"{self.text.label}: line {line:,} has no label")
         return Row(line, tuple(values[:many]), label)
