@@ -19,7 +19,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cellwright import bench, data, testing
-    from cellwright.api import as_cell, compare, evaluate, load, search, sensitivity, tag, train
+    from cellwright.api import (
+        as_cell,
+        compare,
+        evaluate,
+        glue_submission,
+        load,
+        predict,
+        search,
+        sensitivity,
+        tag,
+        train,
+    )
     from cellwright.cell import Cell, CellError, Node
     from cellwright.cell.zoo import zoo
     from cellwright.engine import Recurrent, WeightBank
@@ -37,7 +48,9 @@ __all__ = [
     "compare",
     "data",
     "evaluate",
+    "glue_submission",
     "load",
+    "predict",
     "search",
     "sensitivity",
     "tag",
@@ -51,7 +64,17 @@ _LATER = {
     "zoo": "cellwright.cell.zoo",
     **dict.fromkeys(("Recurrent", "WeightBank"), "cellwright.engine"),
     **dict.fromkeys(
-        ("as_cell", "evaluate", "load", "sensitivity", "tag", "train"), "cellwright.api"
+        (
+            "as_cell",
+            "evaluate",
+            "glue_submission",
+            "load",
+            "predict",
+            "sensitivity",
+            "tag",
+            "train",
+        ),
+        "cellwright.api",
     ),
 }
 """What is imported when it is asked for: torch takes a second, which those who only look at cells

@@ -12,6 +12,7 @@ notebook. The commands call these functions too, and print. May import everythin
 
 from cellwright.api.comparing import compare
 from cellwright.api.inputs import as_cell
+from cellwright.api.predicting import glue_submission, predict
 from cellwright.api.results import (
     Comparison,
     Cost,
@@ -39,7 +40,9 @@ __all__ = [
     "as_cell",
     "compare",
     "evaluate",
+    "glue_submission",
     "load",
+    "predict",
     "search",
     "sensitivity",
     "tag",
