@@ -43,7 +43,7 @@ def run(
         listing.add(f"{called}.tsv", f"{rows:,}", str(found.runs[called]))
     stdout().print(listing)
     if found.missing:
-        say("not in it, and GLUE takes a submission with all eleven:", "yellow", stderr())
+        say("a whole submission has eleven files; this one is without:", "yellow", stderr())
         for called, why in found.missing.items():
             say(f"  {called}.tsv: {why}", "", stderr())
     stdout().print(printable(str(out)), soft_wrap=True)

@@ -144,11 +144,18 @@ def _options(own: Options, file: str, read: Input, columns: dict[str, str]) -> O
 
 
 def _rows(found: Iterator[Prediction], per_example: int) -> Iterator[str]:
-    """The lines of a table: names of columns, then sentences and what was predicted."""
-    yield "\t".join([*_names(per_example), "prediction"]) + "\n"
+    """The lines of a table: sentences and what was predicted; before the first, names of columns.
+
+    They come with the first row, so that nothing is written if there can be none.
+    """
+    names = "\t".join([*_names(per_example), "prediction"]) + "\n"
     for one in found:
         said = one.label if one.label is not None else f"{one.score:.6g}"
-        yield "\t".join(_BREAKS.sub(" ", text) for text in (*one.sentences, said)) + "\n"
+        row = "\t".join(_BREAKS.sub(" ", text) for text in (*one.sentences, said))
+        yield f"{names}{row}\n"
+        names = ""
+    if names:
+        yield names
 
 
 _BREAKS = re.compile(r"[\t\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
