@@ -27,7 +27,7 @@ dropout_projection = 0.0
 optimizer = "adam"
 learning_rate = 0.02
 weight_decay = 0.0
-batch = 16
+batch = {batch}
 evaluation_batch = 7
 epochs = {epochs}
 average_after = "none"
@@ -66,11 +66,18 @@ def pairs(folder: Path) -> Path:
 
 
 def train_on(
-    data: Path | str, runs: Path, name: str, *, epochs: int = 1, cell: str = "gru", **settings: str
+    data: Path | str,
+    runs: Path,
+    name: str,
+    *,
+    cell: str = "gru",
+    epochs: int = 1,
+    batch: int = 16,
+    **settings: str | int,
 ) -> TrainedRun:
-    """A run of a small model."""
+    """A run of a small model; further settings are the task's."""
     recipe = runs.parent / f"{name}.toml"
-    recipe.write_text(RECIPE.format(data=data, epochs=epochs))
+    recipe.write_text(RECIPE.format(data=data, epochs=epochs, batch=batch))
     given = {f"task.{key}": value for key, value in settings.items()}
     return cw.train(
         cell, recipe=recipe, settings=given, name=name, out=runs, threads=1, progress=False
