@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cellwright.api import (
         as_cell,
         compare,
+        compare_suite,
         evaluate,
         glue_submission,
         load,
@@ -46,6 +47,7 @@ __all__ = [
     "as_cell",
     "bench",
     "compare",
+    "compare_suite",
     "data",
     "evaluate",
     "glue_submission",
@@ -66,6 +68,7 @@ _LATER = {
     **dict.fromkeys(
         (
             "as_cell",
+            "compare_suite",
             "evaluate",
             "glue_submission",
             "load",

@@ -11,6 +11,7 @@ notebook. The commands call these functions too, and print. May import everythin
 """
 
 from cellwright.api.comparing import compare
+from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.inputs import as_cell
 from cellwright.api.predicting import glue_submission, predict
 from cellwright.api.results import (
@@ -20,6 +21,7 @@ from cellwright.api.results import (
     Found,
     Sensitivity,
     StudyFound,
+    SuiteComparison,
     TrainedRun,
 )
 from cellwright.api.searching import search
@@ -35,10 +37,12 @@ __all__ = [
     "Found",
     "Sensitivity",
     "StudyFound",
+    "SuiteComparison",
     "TrainedRun",
     "Watcher",
     "as_cell",
     "compare",
+    "compare_suite",
     "evaluate",
     "glue_submission",
     "load",

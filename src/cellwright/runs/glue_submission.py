@@ -15,7 +15,7 @@ from pathlib import Path
 from cellwright.base.errors import UserError
 from cellwright.base.files import write_named
 from cellwright.base.progress import Progress
-from cellwright.data.errors import DataError
+from cellwright.data.errors import DataError, DataNotHereError
 from cellwright.data.labelled import LABELLED, examples_of, hidden_files
 from cellwright.data.sources import file_text
 from cellwright.runs.errors import RunError
@@ -152,7 +152,7 @@ def _tests(by_name: dict[str, Path]) -> tuple[list[_Test], dict[str, str]]:
             continue
         try:
             here = hidden_files(name)
-        except DataError:
+        except DataNotHereError:
             here = {}
         if called in here:
             tests.append(_Test(called, name, here[called], by_name[name]))
