@@ -162,7 +162,7 @@ def _load(run: str, data: str | None, runs: Path) -> Trained:
 _FOR = {
     "--words": "language models",
     "--errors": "taggers and models of sentences",
-    "--against": "two runs of the same task",
+    "--against": "two language models, taggers or models of sentences",
 }
 """What options are for, of tasks that come with cellwright."""
 
