@@ -6,11 +6,12 @@
 
 BiLSTM-Max and ESIM on SICK's relatedness with GloVe, hidden size 300, batches of 64, on one thread:
 our model around a cell of 6 nodes that ENAS-pairs found; the same model with `nn.LSTM` over packed
-sequences in place of our layers; and with the cell as a plain PyTorch loop over time steps: over the
-steps of a batch, whose sentences are of like lengths, and as the code that the paper adapts has it,
-over 35 steps for all sentences, padding included, for each of the two sentences by itself. All read the same batches, and a step has everything from the words' numbers to
-the new weights. Before anything is timed the loop is given our weights, and has to give the same
-loss, and the same gradients of all that stands around the cell.
+sequences in place of our layers; and with the cell as a plain PyTorch loop over time steps: over
+the steps of a batch, whose sentences are of like lengths, and as the code that the paper adapts has
+it, over 35 steps for all sentences, padding included, for each of the two sentences by itself. All
+read the same batches, and a step has everything from the words' numbers to the new weights. Before
+anything is timed the loops are given our weights, and have to give the same loss, and the same
+gradients of all that stands around the cell.
 
 The contenders take turns, one batch each; for each batch the best of all rounds counts, and an
 epoch is their sum, extrapolated from the batches that were trained. It needs `CELLWRIGHT_DATA` with
@@ -222,8 +223,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console = Console()
     console.print(table)
     console.print(
-        f"Seconds of the processor for an epoch around {options.cell}, {batches} batches of {BATCH} "
-        f"pairs; threads: {options.threads}. ×: our time over theirs."
+        f"Seconds of the processor for an epoch around {options.cell}, {batches} batches of "
+        f"{BATCH} pairs; threads: {options.threads}. ×: our time over theirs."
     )
     return 0
 

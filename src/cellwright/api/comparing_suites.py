@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from cellwright.api.comparing import carried_out, contenders_of
-from cellwright.api.inputs import Settings, overrides
+from cellwright.api.inputs import Settings, as_size, overrides
 from cellwright.api.progress import chosen
 from cellwright.api.results import Comparison, SuiteComparison
 from cellwright.api.watching import Watcher
@@ -39,6 +39,7 @@ def compare_suite(
     settings: Settings | None = None,
     epochs: int | None = None,
     seeds: int = 3,
+    parameters: int | Cell | str | Path | None = None,
     random: Sequence[str] = (),
     random_seed: int = 0,
     out: Path | str = FOLDER,
@@ -64,6 +65,8 @@ def compare_suite(
         settings: that go before those of every task's recipe, as `{"model.hidden": 64}`.
         epochs: of each training; the recipes' numbers unless said.
         seeds: how often each cell is trained on a task: with the seeds 0, 1, ….
+        parameters: that each model has at most, or the cell whose model has as many at the recipe's
+            width; each cell then has the largest width that fits. The recipe's width unless said.
         random: requests for random cells of a space, as `"ess:2,nodes=4"`.
         random_seed: decides which.
         out: the folder; the comparison on each task is in one below it.
@@ -94,7 +97,8 @@ def compare_suite(
     folder = Path(out)
     check_suite_place(folder, chosen_suite)
     changes = overrides(settings, epochs=epochs)
-    plans, missing = _plans(chosen_suite, folder, contenders, changes, seeds, threads, told)
+    fixed = {"seeds": seeds, "threads": threads, "parameters": as_size(parameters)}
+    plans, missing = _plans(chosen_suite, folder, contenders, changes, fixed, told)
     write_suite(folder, chosen_suite)
     for plan in plans.values():
         write_plan(plan)
@@ -125,8 +129,7 @@ def _plans(
     folder: Path,
     contenders: Sequence[Contender],
     changes: Sequence[str],
-    seeds: int,
-    threads: int,
+    fixed: Mapping[str, Any],
     told: Watcher,
 ) -> tuple[dict[str, Plan], dict[str, str]]:
     """The comparison on each task whose data is here, and why the others have none.
@@ -146,7 +149,7 @@ def _plans(
         try:
             with told.reading() as reading:
                 plans[label] = checked_plan(
-                    folder / label, contenders, recipe, seeds, threads=threads, progress=reading
+                    folder / label, contenders, recipe, progress=reading, **fixed
                 )
         except NotHereError as error:
             missing[label] = str(error)
