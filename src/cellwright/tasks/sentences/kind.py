@@ -23,6 +23,13 @@ TARGET = "target.json"
 LAPTOP = "sentences-laptop"
 """The recipe that needs nothing but the data."""
 
+PAIRS = ("sick-r", "mrpc", "sts-b")
+WITH_VECTORS = {
+    **{name: f"glue-{name}-laptop" for name in LABELLED if not name.startswith("sick")},
+    **{name: f"blm-{name}-laptop" for name in PAIRS},
+}
+"""Recipes with pretrained vectors, for the data that they were made for."""
+
 if TYPE_CHECKING:
     from cellwright.data.labelled import Target
     from cellwright.tasks.sentences.task import SentencesTask
@@ -39,6 +46,7 @@ def sentences_kind() -> TaskKind:
         names=LABELLED,
         looks=_looks,
         first=LAPTOP,
+        suggest=_suggest,
         kept=Kept(_kept, _restored),
         errors=_errors,
         against=_against,
@@ -59,6 +67,13 @@ def _open(settings: SentencesSettings, progress: Progress | None) -> SentencesTa
     if data.mismatched is not None:
         data = dataclasses.replace(data, test=data.mismatched)
     return SentencesTask(data, settings, progress)
+
+
+def _suggest(task: SentencesTask) -> str:
+    """The recipe with pretrained vectors, where they are on this machine."""
+    from cellwright.tasks.words.vectors_here import suggested
+
+    return suggested(task.settings.data, WITH_VECTORS, LAPTOP)
 
 
 def _kept(task: SentencesTask) -> dict[str, bytes]:
