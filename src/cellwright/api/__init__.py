@@ -13,6 +13,7 @@ notebook. The commands call these functions too, and print. May import everythin
 from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.inputs import as_cell
+from cellwright.api.predicting import glue_submission, predict
 from cellwright.api.results import (
     Comparison,
     Cost,
@@ -43,7 +44,9 @@ __all__ = [
     "compare",
     "compare_suite",
     "evaluate",
+    "glue_submission",
     "load",
+    "predict",
     "search",
     "sensitivity",
     "tag",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cellwright.base.progress import Progress
 from cellwright.data.labelled_sets import LABELLED
 from cellwright.models.sentences.settings import SentenceSettings
+from cellwright.tasks.details import Details, Subject
 from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.sentences.metrics import METRICS
 from cellwright.tasks.sentences.settings import SentencesSettings
@@ -47,6 +48,8 @@ def sentences_kind() -> TaskKind:
         first=LAPTOP,
         suggest=_suggest,
         kept=Kept(_kept, _restored),
+        errors=_errors,
+        against=_against,
     )
 
 
@@ -96,6 +99,18 @@ def _restored(settings: SentencesSettings, files: Mapping[str, bytes]) -> Senten
     task = SentencesTask(data, settings)
     check_models(task.words, files)
     return task
+
+
+def _errors(subject: Subject, top: int) -> Details:
+    from cellwright.tasks.sentences.looks import errors_of
+
+    return errors_of(subject, top)
+
+
+def _against(subject: Subject, other: Subject, top: int) -> Details:
+    from cellwright.tasks.sentences.looks import compared
+
+    return compared(subject, other, top)
 
 
 def _target(kept: object) -> tuple[Target, int]:
