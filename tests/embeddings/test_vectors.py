@@ -45,8 +45,8 @@ FORMS = {
     "fasttext vec": header() + glove(end=" \n"),
     "word2vec binary": binary(),
     "word2vec binary without line ends": binary(end=b""),
-    "glove.gz": gzip.compress(glove()),
-    "binary.gz": gzip.compress(binary()),
+    "glove.gz": gzip.compress(glove(), mtime=0),
+    "binary.gz": gzip.compress(binary(), mtime=0),
 }
 
 
@@ -140,8 +140,8 @@ def test_only_rows_that_are_wanted_are_parsed_and_kept(write, monkeypatch: pytes
         (b"\xba\x16\x4f\x2frest", "is a fastText model: give the file .vec"),
         (b"\x80\x04rest", "is a pickle"),
         ("a 1 2\n".encode("utf-16"), "is UTF-16 text"),
-        (gzip.compress(glove())[:-9], "gzip file is damaged or cut off"),
-        (gzip.compress(glove())[:20] + b"\xff" * 30, "gzip file is damaged or cut off"),
+        (gzip.compress(glove(), mtime=0)[:-9], "gzip file is damaged or cut off"),
+        (gzip.compress(glove(), mtime=0)[:20] + b"\xff" * 30, "gzip file is damaged or cut off"),
     ],
 )
 def test_what_is_wrong_is_said_with_file_and_line(write, cache: Path, data: bytes, message: str):
@@ -207,7 +207,7 @@ def test_a_cache_that_cannot_be_written_is_named(write, monkeypatch: pytest.Monk
 
 
 def test_progress_ends_at_the_files_size(write):
-    path = write(gzip.compress(glove()))
+    path = write(gzip.compress(glove(), mtime=0))
     seen = []
     word_vectors(path, ["the"], lambda what, done, total: seen.append((what, done, total)))
     size = path.stat().st_size
