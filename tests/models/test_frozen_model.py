@@ -117,7 +117,9 @@ def test_there_is_no_cell_in_it():
     model = model_of()
     assert model.around(zoo["gru"], WeightBank()) is model
     other = model_of(cell=zoo["gru"])
-    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters()))
+    assert all(
+        torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True)
+    )
 
 
 def test_it_cannot_be_searched():
