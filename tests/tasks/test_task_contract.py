@@ -94,5 +94,65 @@ def test_tagging_by_frozen_models(
     check(TaskCase("tagging", settings, {"hidden": 6, "dropout_input": 0.1}, batch=4))
 
 
+SENTENCE_MODELS: dict[str, dict[str, Any]] = {
+    "bi-rnn": {"kind": "bi-rnn", "hidden": 5, "feed_forward": 4},
+    "blm": {
+        "kind": "blm",
+        "hidden": 5,
+        "feed_forward": 4,
+        "layers": 2,
+        "layer_cells": ["*", "gru"],
+    },
+    "esim": {"kind": "esim", "hidden": 4, "hidden_composition": 3, "projection": 5},
+}
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Sentences with labels that follow from their first word, and pairs with scores that follow
+    from the words that both have."""
+    made = {what: tmp_path_factory.mktemp(what) for what in ("labels", "scores")}
+    for part, count in (("train", 30), ("valid", 9), ("test", 9)):
+        labels, scores = ["sentence\tlabel"], ["sentence1\tsentence2\tscore"]
+        for number in range(count):
+            first = [NAMES[number % 6], "lives", "in", NAMES[(number // 2 + 3) % 6]]
+            second = [NAMES[number % 4], "left"] + ["."] * (number % 3)
+            labels.append(f"{' '.join(first)}\t{'even' if number % 2 else 'odd'}")
+            both = len({*first} & {*second})
+            scores.append(f"{' '.join(first)}\t{' '.join(second)}\t{both + number % 2 / 2}")
+        for what, rows in (("labels", labels), ("scores", scores)):
+            (made[what] / f"{part}.tsv").write_text("\n".join(rows) + "\n")
+    return made
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [("bi-rnn", "labels"), ("bi-rnn", "scores"), ("blm", "scores"), ("esim", "scores")],
+)
+@pytest.mark.parametrize("check", TASK_CHECKS, ids=lambda check: check.__name__)
+def test_sentences(
+    check: Callable[[TaskCase], None], model: str, what: str, examples: dict[str, Path]
+) -> None:
+    words: list[Any] = [{"kind": "table", "width": 5}]
+    if model == "blm":
+        words += [{"kind": "characters", "size": 4, "width": 3, "dropout": 0.0}]
+    settings = {"data": str(examples[what]), "embeddings": words}
+    check(TaskCase("sentences", settings, SENTENCE_MODELS[model], batch=4))
+
+
+@pytest.mark.parametrize("kind", ["pooled", "run", "mixed"])
+@pytest.mark.parametrize("check", TASK_CHECKS, ids=lambda check: check.__name__)
+def test_pairs_by_frozen_models(
+    check: Callable[[TaskCase], None],
+    kind: str,
+    examples: dict[str, Path],
+    frozen: dict[str, dict[str, Any]],
+) -> None:
+    if kind not in frozen:
+        pytest.skip("transformers is not installed")
+    settings = {"data": str(examples["scores"]), "embeddings": [frozen[kind]]}
+    check(TaskCase("sentences", settings, SENTENCE_MODELS["blm"], batch=4))
+
+
 def test_every_task_is_tested() -> None:
-    assert set(BUILT_IN) == {"language", "tagging"}
+    assert set(BUILT_IN) == {"language", "tagging", "sentences"}
