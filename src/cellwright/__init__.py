@@ -19,7 +19,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cellwright import bench, data, testing
-    from cellwright.api import as_cell, compare, evaluate, load, search, sensitivity, tag, train
+    from cellwright.api import (
+        as_cell,
+        compare,
+        compare_suite,
+        evaluate,
+        load,
+        search,
+        sensitivity,
+        tag,
+        train,
+    )
     from cellwright.cell import Cell, CellError, Node
     from cellwright.cell.zoo import zoo
     from cellwright.engine import Recurrent, WeightBank
@@ -35,6 +45,7 @@ __all__ = [
     "as_cell",
     "bench",
     "compare",
+    "compare_suite",
     "data",
     "evaluate",
     "load",
@@ -51,7 +62,8 @@ _LATER = {
     "zoo": "cellwright.cell.zoo",
     **dict.fromkeys(("Recurrent", "WeightBank"), "cellwright.engine"),
     **dict.fromkeys(
-        ("as_cell", "evaluate", "load", "sensitivity", "tag", "train"), "cellwright.api"
+        ("as_cell", "compare_suite", "evaluate", "load", "sensitivity", "tag", "train"),
+        "cellwright.api",
     ),
 }
 """What is imported when it is asked for: torch takes a second, which those who only look at cells

@@ -128,3 +128,69 @@ def drawn(progress: Progress, metric: Metric) -> str:
     console = Console(width=100, record=True, file=io.StringIO())
     console.print(bars(progress, metric))
     return " ".join(console.export_text().split())
+
+
+# -- suites ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def suite(corpus: Path) -> Path:
+    """Two tasks of words, one of which has no data."""
+    path = Path("s.toml")
+    task = '[[tasks]]\nlabel = "{0}"\nrecipe = "laptop"\ndata = "{0}"\n'
+    path.write_text(f'title = "Words"\n{task.format("text")}{task.format("ptb")}')
+    return path
+
+
+def test_a_suite_from_start_to_end(run, suite: Path, folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("CELLWRIGHT_DATA", str(folder))
+    monkeypatch.setenv("CELLWRIGHT_CACHE", str(folder / "cache"))
+    arguments = ("compare", "gru", "rnn", "--suite", "s.toml", *SHORT, "--seeds", "1",
+                 "--executor", "in-process")  # fmt: skip
+    done = run(*arguments)
+    assert done.code == 0, done.err
+    assert "ptb is missing: ptb is not on this machine" in done.err
+    assert "task 1 of 1: text" in done.out
+    assert re.search(r"^validation data\ncell +text +average +parameters +time$", done.out, re.M)
+    rows = re.findall(r"^(gru|rnn) +([\d.]+) +([\d.]+) +[\d.]+k? +[\d.]+ s$", done.out, re.M)
+    assert len(rows) == 4
+    assert all(score == average for _, score, average in rows)
+    best = rows[0][0]
+    assert f"{best} has the lowest validation average, {rows[0][1]} over 1 task" in done.out
+    assert "Averages are over 1 of the 2 tasks of Words" in done.out
+    assert "report: suite/index.html" in done.out
+    again = run(*arguments)
+    assert "2 trainings, 2 of them done before" in again.out
+    assert again.out.partition("validation data")[2] == done.out.partition("validation data")[2]
+    narrow = run(*arguments, width=30)
+    assert "not shown at this width:" in narrow.out
+
+
+def test_a_training_of_a_suite_that_fails_is_named_with_its_task(run, suite: Path):
+    suite.write_text(suite.read_text().rpartition("[[tasks]]")[0])
+    done = run("compare", "gru", "--suite", "s.toml", *SHORT, "--seeds", "1", "-o", "c",
+               "--limit-seconds", "0.1", "--retries", "0")  # fmt: skip
+    assert done.code == 1
+    assert "text/gru, seed 0: ran for more than its 0.1 seconds" in done.err
+    assert "No cell has an average" in done.out
+    assert "text: gru failed with seed 0" in done.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--suite", "glu"], "did you mean 'glue'"),
+        (["--suite", "s.toml", "--recipe", "laptop"], "--recipe is for one task"),
+        (["--suite", "s.toml", "--data", "text"], "--data is for one task"),
+        (["--suite", "s.toml", "--search", "x"], "--search is for one task"),
+        (["--suite", "s.toml", "-o", "text"], "text has other files, such as "),
+        (["--suite", "s.toml", "--set", "training.epoch=1"], "text: the setting "),
+    ],
+)
+def test_what_is_wrong_with_a_suite_is_said_at_once(
+    run, suite: Path, arguments: list[str], words: str
+):
+    done = run("compare", "gru", *arguments)
+    assert done.code in (1, 2)
+    assert words in done.err
+    assert not Path("suite").exists()

@@ -11,6 +11,7 @@ notebook. The commands call these functions too, and print. May import everythin
 """
 
 from cellwright.api.comparing import compare
+from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.inputs import as_cell
 from cellwright.api.results import (
     Comparison,
@@ -19,6 +20,7 @@ from cellwright.api.results import (
     Found,
     Sensitivity,
     StudyFound,
+    SuiteComparison,
     TrainedRun,
 )
 from cellwright.api.searching import search
@@ -34,10 +36,12 @@ __all__ = [
     "Found",
     "Sensitivity",
     "StudyFound",
+    "SuiteComparison",
     "TrainedRun",
     "Watcher",
     "as_cell",
     "compare",
+    "compare_suite",
     "evaluate",
     "load",
     "search",

@@ -105,9 +105,7 @@ def compare(
         matplotlib()  # says that it is missing before minutes of work, not after
     where: dict[str, Any] = {"workers": workers, "limits": limits, "address": address}
     check_choice(executor, threads=threads, **where)
-    contenders = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
-    for request in random:
-        contenders += random_contenders(request, random_seed)
+    contenders = contenders_of(cells, random, random_seed)
     along = None
     if search is not None:
         along = search_epochs(SearchFolder.open(search, SEARCHES), every)
@@ -138,6 +136,16 @@ def compare(
         width=width,
         sections=sections,
     )
+
+
+def contenders_of(
+    cells: Sequence[Cell | Contender | str | Path], random: Sequence[str], seed: int
+) -> list[Contender]:
+    """What is compared: the cells that were named, and random ones."""
+    found = [one if isinstance(one, Contender) else contender(as_cell(one)) for one in cells]
+    for request in random:
+        found += random_contenders(request, seed)
+    return found
 
 
 def carried_out(

@@ -15,6 +15,13 @@ class UserError(ValueError):
     """
 
 
+class NotHereError(UserError):
+    """Something that has a name, such as known data, is not on this machine.
+
+    The message says how to get it.
+    """
+
+
 class FileError(UserError):
     """A file or folder cannot be made, read or written. The message names it and says why."""
 

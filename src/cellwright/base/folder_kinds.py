@@ -6,6 +6,7 @@ from pathlib import Path
 
 _KINDS = (
     (("sensitivity.json",), "a sensitivity analysis"),  # it is a comparison of cells as well
+    (("suite.json",), "a comparison over a suite of tasks"),
     (("comparison.json",), "a comparison of cells"),
     (("methods.json",), "a comparison of search methods"),
     (("report.html", "regrets.csv"), "a comparison of search methods"),  # of earlier versions

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -71,6 +71,14 @@ def run(
     recipe: TrainingRecipe = None,
     data: Data = None,
     settings: Settings = None,
+    suite: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE",
+            help="Train on every task of a suite, and average: glue, glue-laptop, sentence-pairs, "
+            "sentence-pairs-laptop, or a TOML file of your own.",
+        ),
+    ] = None,
     seeds: Annotated[
         int, typer.Option(metavar="K", min=1, max=10_000, help="How often each cell is trained.")
     ] = 3,
@@ -89,8 +97,15 @@ def run(
         int, typer.Option(metavar="N", min=1, help="Of the search, one cell in so many epochs.")
     ] = 10,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where everything goes.")
-    ] = Path("comparison"),
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="Where everything goes. Default: comparison, or suite.",
+            show_default=False,
+        ),
+    ] = None,
     pdf: Pdf = None,
     executor: Annotated[str, executor_option("trainings", WHERE)] = "local",
     address: Annotated[str | None, address_option(WHERE)] = None,
@@ -112,8 +127,14 @@ def run(
     Ctrl-C saves everything and stops. The same command again goes on from
     there, also after a crash, to the same figures; it trains only what is
     missing. Cells and seeds may be added; other settings need another folder.
+
+    With --suite each task is such a comparison, in FOLDER/TASK. All are looked
+    at before anything is trained; tasks whose data is not on this machine are
+    named and left out. The table has cells by tasks, with the average over
+    the tasks. --set holds for all tasks.
     """
-    from cellwright.api import compare
+    from cellwright.api import compare, compare_suite
+    from cellwright.cli.compare_suite import print_suite
     from cellwright.cli.watching import Shown
     from cellwright.compare.failures import refuse_failures
     from cellwright.trials.retries import Retries
@@ -123,29 +144,47 @@ def run(
         raise typer.BadParameter(
             "a CELL is missing, or --random SPACE; as in: cellwright compare lstm gru"
         )
+    options: dict[str, Any] = {
+        "settings": settings,
+        "seeds": seeds,
+        "executor": executor,
+        "address": address,
+        "workers": workers,
+        "threads": threads,
+        "limits": limits_of(limit_seconds, limit_gigabytes),
+        "retries": Retries(retries),
+        "command": shlex.join(["cellwright", *sys.argv[1:]]),
+        "pdf": pdf,
+        "watcher": Shown(),
+    }
+    if suite is not None:
+        _refuse_beside_suite(recipe=recipe, data=data, search=search)
+        with stopping():
+            trained = compare_suite(contenders, suite, out=out or Path("suite"), **options)
+        print_suite(trained)
+        refuse_failures(trained.failures)
+        return
     with stopping():
         found = compare(
             contenders,
             data,
             recipe=recipe,
-            settings=settings,
-            seeds=seeds,
             search=search,
             every=every,
-            out=out,
-            executor=executor,
-            address=address,
-            workers=workers,
-            threads=threads,
-            limits=limits_of(limit_seconds, limit_gigabytes),
-            retries=Retries(retries),
-            command=shlex.join(["cellwright", *sys.argv[1:]]),
-            pdf=pdf,
-            watcher=Shown(),
+            out=out or Path("comparison"),
+            **options,
         )
     print_standings(found.plan, list(found.standings))
     stdout().print(printable(f"report: {found.report}"), soft_wrap=True)
     refuse_failures(found.failures)
+
+
+def _refuse_beside_suite(**options: str | None) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise typer.BadParameter(
+                f"--{name} is for one task, and --suite has many, each with a recipe of its own"
+            )
 
 
 def _contenders(names: list[str], random: list[str], seed: int) -> list[Contender]:

@@ -119,6 +119,35 @@ def make_plan(
 ) -> Plan:
     """Look at everything that could be wrong, and write down what is compared.
 
+    Args and errors are those of `checked_plan`.
+    """
+    plan = checked_plan(
+        folder,
+        contenders,
+        recipe,
+        seeds,
+        data=data,
+        threads=threads,
+        progress=progress,
+        beside=beside,
+    )
+    write_plan(plan)
+    return plan
+
+
+def checked_plan(
+    folder: Path,
+    contenders: Sequence[Contender],
+    recipe: Recipe,
+    seeds: int,
+    *,
+    data: str | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+    beside: Sequence[str] = (),
+) -> Plan:
+    """Look at everything that could be wrong; nothing is written yet.
+
     A folder that has a comparison already is gone on with: cells and seeds may be added.
 
     Args:
@@ -157,7 +186,6 @@ def make_plan(
     _check_sizes(plan, task)
     if (folder / FILE).exists():
         _check_same(read_plan(folder), plan)
-    _write(plan)
     return plan
 
 
@@ -244,7 +272,8 @@ def _settings(recipe: Recipe) -> dict[str, Any]:
 # -- on disk -------------------------------------------------------------------------------------
 
 
-def _write(plan: Plan) -> None:
+def write_plan(plan: Plan) -> None:
+    """Write down what is compared."""
     try:
         plan.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

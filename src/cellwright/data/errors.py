@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellwright.base.errors import UserError
+from cellwright.base.errors import NotHereError, UserError
 
 
 class DataError(UserError):
@@ -10,3 +10,7 @@ class DataError(UserError):
 
     The message names the file and says what to do.
     """
+
+
+class DataNotHereError(DataError, NotHereError):
+    """Known data is not on this machine."""

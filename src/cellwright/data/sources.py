@@ -28,7 +28,7 @@ from typing import BinaryIO
 from cellwright.base.errors import did_you_mean, reason
 from cellwright.base.regular_files import open_regular
 from cellwright.data import builtin, places
-from cellwright.data.errors import DataError
+from cellwright.data.errors import DataError, DataNotHereError
 from cellwright.data.labelled_sets import LABELLED
 from cellwright.data.registry import KNOWN, TAGGED
 
@@ -190,7 +190,7 @@ def known_folder(name: str) -> Path:
     """The folder of data that has a name.
 
     Raises:
-        DataError: it is not on this machine. The message says how to get it.
+        DataNotHereError: it is not on this machine. The message says how to get it.
     """
     searched = _searched(name)
     for path in searched:
@@ -198,7 +198,7 @@ def known_folder(name: str) -> Path:
             return path
     usual = dict.fromkeys((searched[0], places.corpora_folder() / name))
     where = " and ".join(map(str, usual))
-    raise DataError(
+    raise DataNotHereError(
         f"{name} is not on this machine (there is no {where}); "
         f"'cellwright data get {name}' gets it, or says how"
     )

@@ -18,7 +18,7 @@ import torch
 from cellwright.base.errors import reason, shown
 from cellwright.base.optional import require
 from cellwright.data import places
-from cellwright.embeddings.errors import EmbeddingError
+from cellwright.embeddings.errors import EmbeddingError, EmbeddingNotHereError
 
 FOLDER = "encoders"
 """The folder in `CELLWRIGHT_DATA` that has them, each in a folder of its name."""
@@ -56,7 +56,7 @@ def find_encoder(name: str) -> Path:
     if found is not None:
         return found
     put = folders[0] / FOLDER / name
-    raise EmbeddingError(
+    raise EmbeddingNotHereError(
         f"no encoder {shown(name, 200)} on this machine: if the hub https://huggingface.co has it, "
         f"`hf download {name}` fetches it; or put its files {_CONFIG}, model.safetensors and "
         f"tokenizer.json into {put}, or give the path of their folder"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cellwright.base.errors import UserError
+from cellwright.base.errors import NotHereError, UserError
 
 
 class EmbeddingError(UserError):
@@ -10,3 +10,7 @@ class EmbeddingError(UserError):
 
     The message names the file and says what would be right.
     """
+
+
+class EmbeddingNotHereError(EmbeddingError, NotHereError):
+    """Known vectors, or a model with a name, are not on this machine."""

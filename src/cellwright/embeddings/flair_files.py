@@ -18,7 +18,7 @@ from torch import Tensor
 from cellwright.base.errors import did_you_mean, reason, shown
 from cellwright.base.regular_files import check_mapped, read_regular
 from cellwright.data import places
-from cellwright.embeddings.errors import EmbeddingError
+from cellwright.embeddings.errors import EmbeddingError, EmbeddingNotHereError
 from cellwright.embeddings.pickle_free import Plain, read_pickled
 
 CHARACTERS = "chars.json"
@@ -74,7 +74,7 @@ def find_model(name: str | os.PathLike[str]) -> Path:
                 if os.path.isfile(path):
                     return path
     unset = "" if data is not None else " (CELLWRIGHT_DATA is not set)"
-    raise EmbeddingError(
+    raise EmbeddingNotHereError(
         f"{text} is not on this machine{unset}: take {stem}.pt from {_ADDRESS} and put it into "
         f"{folders[0] / _FOLDERS[-1]}, or give its path in place of the name"
     )

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 from cellwright.base.errors import did_you_mean, shown
 from cellwright.data import places
-from cellwright.embeddings.errors import EmbeddingError
+from cellwright.embeddings.errors import EmbeddingError, EmbeddingNotHereError
 
 FOLDER = "vectors"
 """The folder in `CELLWRIGHT_DATA` that has them."""
@@ -95,7 +95,7 @@ def _known(known: KnownVectors) -> Path:
                 return folder / file
     packed = f"the archive {known.url}" if known.url.endswith(".zip") else known.url
     unset = "" if data is not None else " (CELLWRIGHT_DATA is not set)"
-    raise EmbeddingError(
+    raise EmbeddingNotHereError(
         f"{known.name} is not on this machine{unset}: take {known.file} from {packed} and put it, "
         f"as it is or gzipped, into {folders[0]}, or give its path in place of the name"
     )

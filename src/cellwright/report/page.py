@@ -17,6 +17,7 @@ import base64
 from collections.abc import Collection, Iterable, Sequence
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 from cellwright.base.errors import UserError
 from cellwright.base.files import write_whole
@@ -101,6 +102,19 @@ class Page:
     def bullets(self, items: Iterable[str]) -> None:
         """A list."""
         self._parts.append("<ul>" + "".join(f"<li>{escape(i)}</li>" for i in items) + "</ul>")
+
+    def links(self, items: Iterable[tuple[str, str]]) -> None:
+        """A list of links: what each says, and the path of a file from the page's folder on.
+
+        Raises:
+            PageError: it is no such path.
+        """
+        found = []
+        for words, path in items:
+            if path.startswith("/") or ":" in path:
+                raise PageError(f"a page links to files beside it, not to {path}")
+            found.append(f'<li><a href="{escape(quote(path))}">{escape(words)}</a></li>')
+        self._parts.append(f"<ul>{''.join(found)}</ul>")
 
     def note(self, text: str) -> None:
         """A remark that is seen: what the reader has to know before trusting a number."""

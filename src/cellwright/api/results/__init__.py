@@ -5,6 +5,7 @@ from cellwright.api.results.found import Found
 from cellwright.api.results.sensitivity import Sensitivity
 from cellwright.api.results.shown import Cost, Shown
 from cellwright.api.results.study_found import StudyFound
+from cellwright.api.results.suite import SuiteComparison
 from cellwright.api.results.trained_run import Evaluation, TrainedRun
 
 __all__ = [
@@ -15,5 +16,6 @@ __all__ = [
     "Sensitivity",
     "Shown",
     "StudyFound",
+    "SuiteComparison",
     "TrainedRun",
 ]

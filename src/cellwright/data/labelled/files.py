@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cellwright.base.errors import did_you_mean, shown
-from cellwright.data.errors import DataError
+from cellwright.data.errors import DataError, DataNotHereError
 from cellwright.data.labelled.forms import own_form
 from cellwright.data.labelled.options import WAYS, Options
 from cellwright.data.labelled.tables import Table
@@ -193,7 +193,11 @@ def _arranged(
             if taken is not None:
                 cut, parts = taken
                 return way, cut, parts | _mismatched(known, files, options, where)
-    raise DataError(_lacking(known, files, options, where))
+    if options.parts == "official" and not any("test" in layout for layout in known.layouts):
+        raise DataError(
+            f"{known.name} has no public labels of test; parts 'dev-as-test' does without"
+        )
+    raise DataNotHereError(_lacking(known, files, options, where))
 
 
 def _ways(options: Options) -> tuple[str, ...]:
@@ -231,8 +235,6 @@ def _mismatched(
 def _lacking(known: KnownLabelled, files: Mapping[str, str], options: Options, where: str) -> str:
     wanted = [" and ".join(names[0] for names in layout.values()) for layout in known.layouts]
     way = "" if options.parts == "auto" else f" for the parts {options.parts!r}"
-    if options.parts == "official" and not any("test" in layout for layout in known.layouts):
-        return f"{known.name} has no public labels of test; parts 'dev-as-test' does without"
     return (
         f"{where}: the files of {known.name}{way} are {', or '.join(wanted)} ({what_it_has(files)})"
     )

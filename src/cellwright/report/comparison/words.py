@@ -102,10 +102,17 @@ def outcome(plan: Plan, standings: Sequence[Standing]) -> str:
     (best, at), *others = measured
     if not others:
         return f"{best.label} has a validation {metric.name} of {mean_text(at, metric)}."
+    said = against_others(at, [(other.label, spread) for other, spread in others], metric)
+    what = f"the {metric.best_word} mean validation {metric.name}"
+    return f"{best.label} has {what}, {mean_text(at, metric)}: {said}."
+
+
+def against_others(at: Spread, others: Sequence[tuple[str, Spread]], metric: Metric) -> str:
+    """How the best mean stands to those of other cells, for the middle of a sentence."""
     groups: dict[str, list[str]] = {}
-    for other, spread in others:
+    for label, spread in others:
         finding = judged(difference(at, spread).finding, metric)
-        groups.setdefault(finding, []).append(other.label)
+        groups.setdefault(finding, []).append(label)
     than = f"{metric.better_word} than that of"
     said = []
     if "better" in groups:
@@ -122,8 +129,7 @@ def outcome(plan: Plan, standings: Sequence[Standing]) -> str:
             f"before {named(groups['unknown'])}, but a single seed has no spread to measure a "
             "difference by"
         )
-    what = f"the {metric.best_word} mean validation {metric.name}"
-    return f"{best.label} has {what}, {mean_text(at, metric)}: {'; '.join(said)}."
+    return "; ".join(said)
 
 
 def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
@@ -134,17 +140,9 @@ def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
             "Each model has a width of its own (model.hidden), the largest at which it has at most "
             "a given number of parameters."
         )
-    if len(plan.seeds) == 1:
-        found.append(
-            "There is one seed only. Another one would give other figures, by an amount that is "
-            "not known; differences between cells may be chance."
-        )
-    elif len(plan.seeds) < 4:
-        found.append(
-            f"There are {len(plan.seeds)} seeds, so the spread itself is known only roughly."
-        )
+    found += seeds_remarks(len(plan.seeds))
     for one in standings:
-        found += _failures(one)
+        found += failure_remarks(one)
     late = [one.label for one in standings if _still_learned(one, plan.recipe.training.epochs)]
     if late:
         found.append(
@@ -154,7 +152,20 @@ def remarks(plan: Plan, standings: Sequence[Standing]) -> list[str]:
     return found
 
 
-def _failures(one: Standing) -> list[str]:
+def seeds_remarks(seeds: int) -> list[str]:
+    """What so few seeds leave open."""
+    if seeds == 1:
+        return [
+            "There is one seed only. Another one would give other figures, by an amount that is "
+            "not known; differences between cells may be chance."
+        ]
+    if seeds < 4:
+        return [f"There are {seeds} seeds, so the spread itself is known only roughly."]
+    return []
+
+
+def failure_remarks(one: Standing) -> list[str]:
+    """The trainings of a cell that have no result like the others."""
     lost = [run.seed for run in one.runs if run.diverged and run.result.best_epoch is None]
     kept = [seed for seed in one.diverged if seed not in lost]
     found = []

@@ -1,0 +1,161 @@
+"""Comparing cells on every task of a suite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cellwright.api.comparing import carried_out, contenders_of
+from cellwright.api.inputs import Settings, overrides
+from cellwright.api.progress import chosen
+from cellwright.api.results import Comparison, SuiteComparison
+from cellwright.api.watching import Watcher
+from cellwright.base.errors import NotHereError, UserError
+from cellwright.cell import Cell
+from cellwright.compare.contenders import Contender, told_apart
+from cellwright.compare.plan import Plan, checked_plan, write_plan
+from cellwright.compare.results import named
+from cellwright.compare.suites.figures import SuiteFigures, TaskFigures
+from cellwright.compare.suites.folder import check_suite_place, write_suite
+from cellwright.compare.suites.suite import Suite, find_suite, recipe_of
+from cellwright.report.drawing import matplotlib
+from cellwright.report.paper import paper_width
+from cellwright.report.suites.page import write_suite_report
+from cellwright.trials.executors import Limits
+from cellwright.trials.executors.choosing import check_choice
+from cellwright.trials.retries import Retries
+
+FOLDER = Path("suite")
+"""Where everything goes unless said."""
+
+_NO_LIMITS, _RETRIES = Limits(), Retries()
+
+
+def compare_suite(
+    cells: Sequence[Cell | Contender | str | Path],
+    suite: str | Path | Suite,
+    *,
+    settings: Settings | None = None,
+    epochs: int | None = None,
+    seeds: int = 3,
+    random: Sequence[str] = (),
+    random_seed: int = 0,
+    out: Path | str = FOLDER,
+    executor: str = "local",
+    address: str | None = None,
+    workers: int | None = None,
+    threads: int = 1,
+    limits: Limits = _NO_LIMITS,
+    retries: Retries = _RETRIES,
+    command: str = "",
+    pdf: str | float | None = None,
+    watcher: Watcher | None = None,
+    progress: bool = True,
+) -> SuiteComparison:
+    """Train cells on every task of a suite from the same seeds, and average what they are worth.
+
+    All tasks are looked at before anything is trained. Those whose data is not on this machine are
+    left out and named. Ctrl-C saves everything; the same call goes on from there.
+
+    Args:
+        cells: cells, names of the zoo, or files.
+        suite: "glue", "glue-laptop", "sentence-pairs", "sentence-pairs-laptop", or a TOML file.
+        settings: that go before those of every task's recipe, as `{"model.hidden": 64}`.
+        epochs: of each training; the recipes' numbers unless said.
+        seeds: how often each cell is trained on a task: with the seeds 0, 1, ….
+        random: requests for random cells of a space, as `"ess:2,nodes=4"`.
+        random_seed: decides which.
+        out: the folder; the comparison on each task is in one below it.
+        executor: where trainings run: "local", "ray" or "in-process".
+        address: of a Ray cluster.
+        workers: how many trainings at once; as many as there are cores for unless said.
+        threads: of each training.
+        limits: what an attempt at a training may take.
+        retries: how often a training that fails is tried again, from its last checkpoint.
+        command: what made it, for the report.
+        pdf: also draw the pictures of each task as PDF, as `compare` takes it.
+        watcher: who is told how it goes, in place of what is shown.
+        progress: show how it goes, on a terminal or in a notebook.
+
+    Raises:
+        UserError: something that was given is wrong, or no task has its data here. Trainings that
+            fail are in `failures`.
+        Stopped: Ctrl-C was pressed; everything is saved.
+    """
+    told = chosen(watcher, progress)
+    width = paper_width(pdf)
+    if width is not None:
+        matplotlib()  # says that it is missing before minutes of work, not after
+    where: dict[str, Any] = {"workers": workers, "limits": limits, "address": address}
+    check_choice(executor, threads=threads, **where)
+    chosen_suite = suite if isinstance(suite, Suite) else find_suite(suite)
+    contenders = told_apart(contenders_of(cells, random, random_seed))
+    folder = Path(out)
+    check_suite_place(folder, chosen_suite)
+    changes = overrides(settings, epochs=epochs)
+    plans, missing = _plans(chosen_suite, folder, contenders, changes, seeds, threads, told)
+    write_suite(folder, chosen_suite)
+    for plan in plans.values():
+        write_plan(plan)
+    found: dict[str, Comparison] = {}
+    for place, (label, plan) in enumerate(plans.items(), 1):
+        told.note(f"task {place} of {len(plans)}: {label}")
+        found[label] = carried_out(
+            plan,
+            told,
+            executor=executor,
+            where=where,
+            retries=retries,
+            command=command,
+            width=width,
+            sections=lambda ranked: (),
+        )
+    tasks = tuple(
+        TaskFigures(task, found[task.label].plan, found[task.label].standings)
+        for task in chosen_suite.tasks
+        if task.label in found
+    )
+    figures = SuiteFigures(folder, chosen_suite, tasks, missing)
+    return SuiteComparison(figures, found, write_suite_report(figures, command))
+
+
+def _plans(
+    suite: Suite,
+    folder: Path,
+    contenders: Sequence[Contender],
+    changes: Sequence[str],
+    seeds: int,
+    threads: int,
+    told: Watcher,
+) -> tuple[dict[str, Plan], dict[str, str]]:
+    """The comparison on each task whose data is here, and why the others have none.
+
+    Raises:
+        UserError: a task cannot be trained for any other reason, or none has its data.
+    """
+    recipes = {}
+    for task in suite.tasks:
+        try:
+            recipes[task.label] = recipe_of(suite, task, changes)
+        except UserError as error:
+            raise UserError(f"{task.label}: {error}") from None
+    plans: dict[str, Plan] = {}
+    missing: dict[str, str] = {}
+    for label, recipe in recipes.items():
+        try:
+            with told.reading() as reading:
+                plans[label] = checked_plan(
+                    folder / label, contenders, recipe, seeds, threads=threads, progress=reading
+                )
+        except NotHereError as error:
+            missing[label] = str(error)
+            told.warn(f"{label} is missing: {error}")
+        except UserError as error:
+            raise UserError(f"{label}: {error}") from None
+    if not plans:
+        raise UserError(
+            f"no task of the suite {suite.name} has its data on this machine; missing are "
+            f"{named(list(missing))}"
+        )
+    return plans, missing

@@ -1,0 +1,1 @@
+"""The report of cells on a suite of tasks."""
