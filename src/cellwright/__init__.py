@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cellwright.api import (
         as_cell,
         compare,
+        compare_encoders,
         compare_suite,
         evaluate,
         load,
@@ -45,6 +46,7 @@ __all__ = [
     "as_cell",
     "bench",
     "compare",
+    "compare_encoders",
     "compare_suite",
     "data",
     "evaluate",
@@ -62,7 +64,16 @@ _LATER = {
     "zoo": "cellwright.cell.zoo",
     **dict.fromkeys(("Recurrent", "WeightBank"), "cellwright.engine"),
     **dict.fromkeys(
-        ("as_cell", "compare_suite", "evaluate", "load", "sensitivity", "tag", "train"),
+        (
+            "as_cell",
+            "compare_encoders",
+            "compare_suite",
+            "evaluate",
+            "load",
+            "sensitivity",
+            "tag",
+            "train",
+        ),
         "cellwright.api",
     ),
 }

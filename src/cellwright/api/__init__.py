@@ -12,10 +12,12 @@ notebook. The commands call these functions too, and print. May import everythin
 
 from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
+from cellwright.api.encoding import compare_encoders
 from cellwright.api.inputs import as_cell
 from cellwright.api.results import (
     Comparison,
     Cost,
+    EncoderComparison,
     Evaluation,
     Found,
     Sensitivity,
@@ -32,6 +34,7 @@ from cellwright.api.watching import Watcher
 __all__ = [
     "Comparison",
     "Cost",
+    "EncoderComparison",
     "Evaluation",
     "Found",
     "Sensitivity",
@@ -41,6 +44,7 @@ __all__ = [
     "Watcher",
     "as_cell",
     "compare",
+    "compare_encoders",
     "compare_suite",
     "evaluate",
     "load",

@@ -129,6 +129,7 @@ def carried_out_suite(
     width: float | None,
     report: Callable[[SuiteFigures, str], Path],
     all_tasks: bool = False,
+    begun: Callable[[], None] = lambda: None,
 ) -> SuiteComparison:
     """A comparison on every task of a suite of which all that is missing was trained.
 
@@ -142,12 +143,14 @@ def carried_out_suite(
             take them.
         report: writes the report of it all, and says where it is.
         all_tasks: whether data that is not here is an error.
+        begun: called when it is written down what is compared, and nothing is trained yet.
     """
     check_suite_place(folder, suite)
     plans, missing = _plans(suite, folder, entrants, changes, seeds, threads, told, all_tasks)
     write_suite(folder, suite)
     for plan in plans.values():
         write_plan(plan)
+    begun()
     found: dict[str, Comparison] = {}
     for place, (label, plan) in enumerate(plans.items(), 1):
         told.note(f"task {place} of {len(plans)}: {label}")

@@ -6,7 +6,16 @@ from typing import Annotated
 
 import typer
 
-from cellwright.cli import compare, evaluate, search, sensitivity, similarity, tag, train
+from cellwright.cli import (
+    compare,
+    encoders,
+    evaluate,
+    search,
+    sensitivity,
+    similarity,
+    tag,
+    train,
+)
 from cellwright.cli.bench import app as bench
 from cellwright.cli.cells import app as cells
 from cellwright.cli.data import app as data
@@ -45,6 +54,7 @@ app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)
 app.command("similarity", cls=Command, epilog=similarity.EXAMPLES)(similarity.run)
+app.command("encoders", cls=Command, epilog=encoders.EXAMPLES)(encoders.run)
 
 
 def _print_version(wanted: bool) -> None:
