@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -207,10 +207,16 @@ def _measure(found: EncoderFigures, measure: Measure) -> dict[str, Any]:
 
 
 def _encoder(found: EncoderFigures, one: Encoder) -> dict[str, Any]:
-    known = {**asdict(one), "cell": one.cell.name or one.cell.id}
     return {
-        **known,
-        "perplexity": {part: PERPLEXITY.value(known.pop(part)) for part in ("valid", "test")},
+        "label": one.label,
+        "run": one.path,
+        "cell": one.cell.name or one.cell.id,
+        "text": one.corpus,
+        "width": one.width,
+        "words": one.words,
+        "epoch": one.epoch,
+        "perplexity": PERPLEXITY.value(one.valid),
+        "perplexity_test": PERPLEXITY.value(one.test),
         "values": _values(found, one.label),
     }
 
