@@ -24,46 +24,7 @@ from cellwright.runs.trained import load_trained
 from cellwright.tasks.sentences.use import Predictor
 from runs.support import outcome
 from tiny_models import tiny_run
-
-ROWS = [
-    ("ann lives in rome .", "yes"), ("bob lives .", "no"), ("Ann lives .", "yes"),
-    ("bob lives in Oslo .", "no"), ("ann", "yes"), ("bob", "no"),
-]  # fmt: skip
-
-RECIPE = """
-extends = "frozen-rte-laptop"
-[task]
-data = "{data}"
-metric = "accuracy"
-[model]
-projection = 4
-feed_forward = 5
-[training]
-batch = 4
-epochs = 3
-"""
-
-SUITE = """
-[[tasks]]
-label = "who"
-recipe = "who.toml"
-[[tasks]]
-label = "pairs"
-recipe = "pairs.toml"
-figures = ["accuracy", "F1"]
-"""
-
-
-def write_data(name: str, pairs: bool) -> None:
-    Path(name).mkdir()
-    heading = ["sentence1", "sentence2", "label"] if pairs else ["sentence", "label"]
-    for part in ("train", "valid", "test"):
-        lines = ["\t".join(heading)]
-        for number, (sentence, label) in enumerate(ROWS * 4):
-            other = [ROWS[number // 6][0]] if pairs else []
-            lines.append("\t".join([sentence, *other, label]))
-        Path(name, f"{part}.tsv").write_text("\n".join(lines) + "\n")
-    Path(f"{name}.toml").write_text(RECIPE.format(data=name))
+from tiny_suite import tiny_suite
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +39,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CELLWRIGHT_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("CELLWRIGHT_CACHE", str(tmp_path / "cache"))
-    write_data("who", pairs=False)
-    write_data("pairs", pairs=True)
-    Path("s.toml").write_text(SUITE)
+    tiny_suite(tmp_path)
     with threads_for(1):
         yield
 

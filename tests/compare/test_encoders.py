@@ -122,7 +122,8 @@ def test_perplexity_beside_scores(found: EncoderFigures):
 def test_tables(found: EncoderFigures):
     table = over_runs(found)
     heading, *rows = [line.split(",") for line in to_csv(table).splitlines()]
-    assert heading == ["measure", "mean", "std", "min", "median", "max", "bow", "lstm", "spearman_t"]
+    assert heading[:6] == ["measure", "mean", "std", "min", "median", "max"]
+    assert heading[6:] == ["bow", "lstm", "spearman_t"]
     assert rows[0][0] == "mrpc F1"
     assert [float(x) for x in rows[0][3:]] == pytest.approx([0.6, 0.7, 0.8, 0.72, 0.9, -1.0])
     row = "| rte accuracy | 0.560 | 0.056 | 0.510 | 0.550 | 0.620 | 0.420 | 0.900 |"
