@@ -246,6 +246,23 @@ def test_a_comparison_has_words_and_a_table(text: str):
     assert {len(curves) for curves in found.curve.values()} == {2}
 
 
+def test_models_of_the_same_size(text: str):
+    """Each as wide as fits into what the LSTM's model has at the recipe's width."""
+    how = {"recipe": "laptop", "settings": {**SMALL, "model.hidden": 12}, "epochs": 1, "seeds": 1,
+           "executor": "in-process", "progress": False}  # fmt: skip
+    found = cw.compare(["rnn", "lstm", "gru"], text, parameters="lstm", **how)
+    widths = {one.label: one.width for one in found.plan.contenders}
+    assert widths["lstm"] == 12
+    assert widths["rnn"] > widths["gru"] > 12
+    sizes = {row["cell"]: row["parameters"] for row in found.rows()}
+    assert all(0.9 * sizes["lstm"] < size <= sizes["lstm"] for size in sizes.values())
+    again = cw.compare(["rnn", "lstm", "gru"], text, parameters=sizes["lstm"], **how)
+    assert {one.label: one.width for one in again.plan.contenders} == widths
+    for wrong in (0, True, "0", "lsdm"):
+        with pytest.raises(UserError, match=r"parameters are a number from 1 on|did you mean"):
+            cw.compare(["gru"], text, parameters=wrong, out="wrong", **how)
+
+
 def test_a_comparison_without_a_result_has_no_best_cell(text: str, monkeypatch):
     def fail(**_: Any) -> None:
         raise RuntimeError("the data is gone")

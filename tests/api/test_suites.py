@@ -124,6 +124,7 @@ def test_from_start_to_end_also_after_a_stop():
     page = found.report.read_text()
     assert 'href="few/index.html"' in page
     assert "ptb is missing" in page
+    assert "rows of letters: 48 train" in page
     for name in ("table.csv", "table.md", "table.tex", "table-valid.md", "few/index.html"):
         assert Path("out", name).is_file()
 

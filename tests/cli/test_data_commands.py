@@ -59,7 +59,11 @@ def test_a_list_of_names_makes_nothing(run, cache: Path):
     assert texts == ["builtin", "ptb", "wikitext-2", "wikitext-103"]
     tagged = [row["name"] for row in rows if row["kind"] == "tagged"]
     assert tagged == ["conll2003", "conll2000", "wnut17"]
-    assert [row["where"] for row in rows] == ["Python", *[None] * 6]
+    labelled = [row["name"] for row in rows if row["kind"] == "labelled"]
+    assert labelled == [
+        "cola", "sst-2", "mrpc", "qqp", "sts-b", "mnli", "qnli", "rte", "wnli", "sick-r", "sick-e",
+    ]  # fmt: skip
+    assert [row["where"] for row in rows] == ["Python", *[None] * 17]
     assert not any(row["prepared"] for row in rows)
     assert not list(cache.iterdir())
     out = run("data", "list").out
@@ -139,6 +143,52 @@ def test_get_a_set_with_tags(run, monkeypatch: pytest.MonkeyPatch):
     assert run("data", "get", "conll2000").out == outcome.out
 
 
+def labelled(folder: str, header: str = "sentence\tlabel\n") -> None:
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    texts = {"train": "so good\tyes\nso bad\tno\n", "dev": "bad\tno\n", "test": "good day\tyes\n"}
+    for part, text in texts.items():
+        Path(folder, f"{part}.tsv").write_text(header + text)
+
+
+def test_sentences_with_labels(run):
+    labelled("mine")
+    outcome = run("data", "list", "mine")
+    assert re.search(r"mine +4 +1 +2 +5 +1 +– +mine", outcome.out)
+    assert "mine: sentences with 2 labels (no, yes), 5 types, from mine" in outcome.out
+    assert "train  2 sentences  4 words\n    no 1 (50%), yes 1 (50%)" in outcome.out
+    [row] = json.loads(run("data", "list", "mine", "--json").out)
+    assert (row["kind"], row["train"], row["sentences"]) == ("labelled", 4, 1)
+    assert (row["labels"], row["range"]) == (["no", "yes"], None)
+    assert row["examples"]["test"] == {"no": 0, "yes": 1}
+    assert row["lines"] == {"train": 2, "valid": 1, "test": 1}
+
+
+def test_labels_in_columns_without_names(run):
+    labelled("mine", "")
+    columns = ["--first", "1", "--label", "2", "--tokenizer", "spaces"]
+    [row] = json.loads(run("data", "list", "mine", *columns, "--json").out)
+    assert (row["kind"], row["labels"]) == ("labelled", ["no", "yes"])
+    assert "names no column with a sentence" in run("data", "list", "mine", "--labelled").err
+    assert "leave out one of the two" in run("data", "list", "mine", "--label", "1", "--tagged").err
+
+
+def test_get_a_set_with_labels(run, monkeypatch: pytest.MonkeyPatch):
+    labelled("mine")
+    outcome = run("data", "get", "sst-2", "--from", "mine", "--to", "all")
+    assert outcome.code == 1
+    assert "train.tsv: line 2: 'yes' is not one of the labels; they are 0, 1" in outcome.err
+    for path in Path("mine").iterdir():
+        path.write_text(path.read_text().replace("yes", "1").replace("no", "0") + "more\t1\n")
+    outcome = run("data", "get", "sst-2", "--from", "mine", "--to", "all")
+    assert outcome.code == 0
+    assert "sst-2: sentences with 2 labels (0, 1)" in outcome.out
+    assert "test is dev.tsv: labels of test are not public, or not here" in outcome.out
+    assert "licence: not stated (SST-2, is a review of a film positive?)" in outcome.err
+    monkeypatch.setenv("CELLWRIGHT_DATA", "all")
+    rows = {row["name"]: row for row in json.loads(run("data", "list", "--json").out)}
+    assert (rows["sst-2"]["kind"], rows["sst-2"]["prepared"]) == ("labelled", True)
+
+
 def test_get_from_files(run):
     corpus("mine")
     outcome = run("data", "get", "ptb", "--from", "mine", "--to", "corpora")
@@ -167,6 +217,11 @@ def test_get_from_files(run):
         (["list", "broken", "--tag", "7"], "train.txt is empty"),
         (["get", "conll2003"], "conll2003 has text of the Reuters Corpus"),
         (["get", "conll2000"], "conll2000 has text of the Wall Street Journal"),
+        (["list", "sick-r"], "'cellwright data get sick-r' gets it, or says how"),
+        (["list", "conll2003", "--labelled"], "conll2003 is sentences with tags, without labels"),
+        (["list", "builtin", "--labelled"], "builtin is running text, without labels"),
+        (["get", "mrpc"], "mrpc is licensed by Microsoft for research"),
+        (["get", "sick-e"], "sick-e comes from SICK, which is under CC BY-NC-SA"),
         (["get", "nothing"], "unknown corpus 'nothing'"),
         (["get", "ptb"], "licensed by the Linguistic Data Consortium"),
         (["get", "ptb", "--from", "missing.tgz"], "missing.tgz: no such file or folder"),

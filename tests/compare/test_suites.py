@@ -135,6 +135,15 @@ def test_what_is_said(found: SuiteFigures):
     assert r"\label{tab:suite-test}" in to_latex(table)
 
 
+def test_a_papers_table_of_many_tasks_has_means_and_the_spread_of_the_average():
+    tasks = [task(f"t{n}", cell("a", 60.0, 62.0), cell("b", 50.0, 50.0)) for n in range(5)]
+    text = to_markdown(paper_table(suite_of(*tasks), "test"))
+    assert (
+        "| **a** | **61.0** | **61.0** | **61.0** | **61.0** | **61.0** | **61.0 ± 1.4** |" in text
+    )
+    assert "The spread is that of the averages." in text
+
+
 def test_the_best_on_the_test_data_is_named_where_it_is_another(found: SuiteFigures):
     worse = found.tasks[0].standings[0]
     runs = []
@@ -274,12 +283,7 @@ def test_recipes_and_data_may_be_beside_the_file(tmp_path: Path, monkeypatch: py
         recipe_of(suite, first.model_copy(update={"recipe": "laptp"}))
 
 
-_LATER = pytest.mark.xfail(reason="recipes for laptops are not all there yet", strict=False)
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[_LATER] * name.endswith("-laptop")) for name in SUITES]
-)
+@pytest.mark.parametrize("name", SUITES)
 def test_packaged_suites_have_recipes(name: str):
     suite = SUITES[name]
     assert suite.title

@@ -60,9 +60,14 @@ def test_each_paper_has_its_recipe_and_a_small_one():
     taggers = ["chunks-conll2000", "ner-conll2003", "ner-wnut17"]
     more = ["i-darts-conll2003-training"]
     words = [f"{name}-words" for name in (*taggers, *more)]
-    wanted = sorted([*papers, *taggers, *more, *words])
+    glue = ["cola", "mnli", "mrpc", "qnli", "qqp", "rte", "sst-2", "sts-b", "wnli"]
+    pairs = [f"blm-{data}" for data in ("mrpc", "sick-r", "sts-b")]
+    esim = [f"esim-{data}" for data in ("mrpc", "sick-r", "sts-b")]
+    bert = [f"{name}-bert" for name in (*pairs, *esim)]
+    sentences = [*pairs, *esim, *(f"glue-{data}" for data in glue)]
+    wanted = sorted([*papers, *taggers, *more, *words, *sentences, *bert])
     assert [name for name in names if not name.endswith("laptop")] == wanted
-    assert all(f"{name}-laptop" in names for name in (*papers, *taggers))
+    assert all(f"{name}-laptop" in names for name in (*papers, *taggers, *sentences))
 
 
 @pytest.mark.parametrize("name", recipe_names())

@@ -11,6 +11,7 @@ from cellwright.api.inputs import (
     Settings,
     TaskSource,
     as_cell,
+    as_size,
     data_and_task,
     overrides,
     training_recipe,
@@ -49,6 +50,7 @@ def compare(
     settings: Settings | None = None,
     epochs: int | None = None,
     seeds: int = 3,
+    parameters: int | Cell | str | Path | None = None,
     random: Sequence[str] = (),
     random_seed: int = 0,
     search: Path | str | None = None,
@@ -76,6 +78,8 @@ def compare(
         settings: that go before the recipe's, as `{"model.hidden": 64}`.
         epochs: of each training; the recipe's number unless said.
         seeds: how often each cell is trained: with the seeds 0, 1, ….
+        parameters: that each model has at most, or the cell whose model has as many at the recipe's
+            width; each cell then has the largest width that fits. The recipe's width unless said.
         random: requests for random cells of a space, as `"ess:2,nodes=4"`.
         random_seed: decides which.
         search: a one-shot search, by its folder or name: the cells that it had come to after every
@@ -117,7 +121,14 @@ def compare(
         if suggested:
             told.note(f"no recipe was named: {found.name} fits data of this size")
         plan = make_plan(
-            Path(out), contenders, found, seeds, data=data, threads=threads, progress=reading
+            Path(out),
+            contenders,
+            found,
+            seeds,
+            data=data,
+            threads=threads,
+            progress=reading,
+            parameters=as_size(parameters),
         )
 
     def sections(ranked: Sequence[Standing]) -> list[Section]:

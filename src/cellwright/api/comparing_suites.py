@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cellwright.api.comparing import carried_out, contenders_of
-from cellwright.api.inputs import Settings, overrides
+from cellwright.api.inputs import Settings, as_size, overrides
 from cellwright.api.progress import chosen
 from cellwright.api.results import Comparison, SuiteComparison
 from cellwright.api.watching import Watcher
@@ -40,6 +40,7 @@ def compare_suite(
     settings: Settings | None = None,
     epochs: int | None = None,
     seeds: int = 3,
+    parameters: int | Cell | str | Path | None = None,
     random: Sequence[str] = (),
     random_seed: int = 0,
     out: Path | str = FOLDER,
@@ -65,6 +66,8 @@ def compare_suite(
         settings: that go before those of every task's recipe, as `{"model.hidden": 64}`.
         epochs: of each training; the recipes' numbers unless said.
         seeds: how often each cell is trained on a task: with the seeds 0, 1, ….
+        parameters: that each model has at most, or the cell whose model has as many at the recipe's
+            width; each cell then has the largest width that fits. The recipe's width unless said.
         random: requests for random cells of a space, as `"ess:2,nodes=4"`.
         random_seed: decides which.
         out: the folder; the comparison on each task is in one below it.
@@ -98,8 +101,7 @@ def compare_suite(
         lambda recipe: (recipe, contenders),
         told,
         changes=overrides(settings, epochs=epochs),
-        seeds=seeds,
-        threads=threads,
+        fixed={"seeds": seeds, "threads": threads, "parameters": as_size(parameters)},
         executor=executor,
         where=where,
         retries=retries,
@@ -120,8 +122,7 @@ def carried_out_suite(
     told: Watcher,
     *,
     changes: Sequence[str],
-    seeds: int,
-    threads: int,
+    fixed: Mapping[str, Any],
     executor: str,
     where: Mapping[str, Any],
     retries: Retries,
@@ -139,14 +140,14 @@ def carried_out_suite(
         entrants: what is compared on each.
         told: who is told how it goes.
         changes: settings that go before those of every task's recipe.
-        seeds, threads, executor, where, retries, command, width: as `carried_out` and `make_plan`
-            take them.
+        fixed: what `checked_plan` takes, the same for all tasks.
+        executor, where, retries, command, width: as `carried_out` takes them.
         report: writes the report of it all, and says where it is.
         all_tasks: whether data that is not here is an error.
         begun: called when it is written down what is compared, and nothing is trained yet.
     """
     check_suite_place(folder, suite)
-    plans, missing = _plans(suite, folder, entrants, changes, seeds, threads, told, all_tasks)
+    plans, missing = _plans(suite, folder, entrants, changes, fixed, told, all_tasks)
     write_suite(folder, suite)
     for plan in plans.values():
         write_plan(plan)
@@ -178,8 +179,7 @@ def _plans(
     folder: Path,
     entrants: Entrants,
     changes: Sequence[str],
-    seeds: int,
-    threads: int,
+    fixed: Mapping[str, Any],
     told: Watcher,
     all_tasks: bool,
 ) -> tuple[dict[str, Plan], dict[str, str]]:
@@ -201,7 +201,7 @@ def _plans(
             own, contenders = entrants(recipe)
             with told.reading() as reading:
                 plans[label] = checked_plan(
-                    folder / label, contenders, own, seeds, threads=threads, progress=reading
+                    folder / label, contenders, own, progress=reading, **fixed
                 )
         except NotHereError as error:
             if all_tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,19 @@ def as_cell(cell: Cell | str | Path) -> Cell:
             f"a cell is a Cell, a name of the zoo or a file, not a {type(cell).__name__}"
         )
     return named_cell(cell)
+
+
+def as_size(parameters: int | Cell | str | Path | None) -> int | Cell | None:
+    """How large models may be: so many parameters, or as a cell's model is.
+
+    Raises:
+        UserError: it is neither.
+    """
+    if isinstance(parameters, bool) or (isinstance(parameters, int) and parameters < 1):
+        raise UserError(f"parameters are a number from 1 on, or a cell, not {shown(parameters)}")
+    if isinstance(parameters, str) and re.fullmatch(r"[0-9_]{1,15}", parameters):
+        return as_size(int(parameters.replace("_", "") or 0))
+    return parameters if parameters is None or isinstance(parameters, int) else as_cell(parameters)
 
 
 def overrides(settings: Settings | None, **more: Any) -> list[str]:

@@ -19,7 +19,7 @@ from cellwright.base.threads import threads_for
 from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.one_shot.searching import run_search
-from cellwright.search.recipe_kinds import is_study
+from cellwright.search.recipe_kinds import for_data, is_study
 from cellwright.search.studies.baseline import read_baseline, run_baseline
 from cellwright.search.studies.final import FinalResult, run_final
 from cellwright.search.studies.folder import check_writable
@@ -107,6 +107,8 @@ def search(
         return _one_shot(folder, told, checkpoint_seconds)
     if recipe is None:
         raise UserError("a recipe is missing, or a search to resume")
+    if isinstance(recipe, str):
+        recipe = for_data(recipe, data)
     changes = overrides(settings)
     if minutes is not None or epochs is not None:
         # each in place of what the recipe says of both

@@ -69,8 +69,11 @@ def read_regular(path: str | os.PathLike[str], most: int = MOST_TEXT) -> bytes:
             which, in words that can follow "cannot read FILE:".
     """
     with open_regular(path) as file:
-        check_size(os.fstat(file.fileno()).st_size, most, path)
-        data = file.read(most + 1)
+        size = os.fstat(file.fileno()).st_size
+        check_size(size, most, path)
+        data = file.read(size + 1)  # a read of `most` would take that much memory at once
+        if len(data) > size:
+            data += file.read(most + 1 - len(data))
     check_size(len(data), most, path)
     return data
 

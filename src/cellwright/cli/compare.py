@@ -82,6 +82,14 @@ def run(
     seeds: Annotated[
         int, typer.Option(metavar="K", min=1, max=10_000, help="How often each cell is trained.")
     ] = 3,
+    parameters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|CELL",
+            help="Models of the same size: each cell as wide as fits into so many parameters, or "
+            "into those of this cell's model. Default: all as wide as the recipe says.",
+        ),
+    ] = None,
     random_seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Decides which random cells are drawn.")
     ] = 0,
@@ -147,6 +155,7 @@ def run(
     options: dict[str, Any] = {
         "settings": settings,
         "seeds": seeds,
+        "parameters": parameters,
         "executor": executor,
         "address": address,
         "workers": workers,

@@ -22,9 +22,10 @@ from cellwright.base.json_values import dumps
 from cellwright.base.memory import NotEnoughMemoryError
 from cellwright.base.progress import Progress
 from cellwright.base.regular_files import read_regular
+from cellwright.cell import Cell
 from cellwright.compare.contenders import Contender, told_apart
 from cellwright.compare.plan_values import FORMAT, CellEntry, plan_values
-from cellwright.compare.widths import with_width
+from cellwright.compare.widths import same_size, with_width
 from cellwright.runs.cell_file import read_cell, write_cell
 from cellwright.runs.errors import RunError
 from cellwright.runs.folder import RunFolder
@@ -118,6 +119,7 @@ def make_plan(
     threads: int = 1,
     progress: Progress | None = None,
     beside: Sequence[str] = (),
+    parameters: int | Cell | None = None,
 ) -> Plan:
     """Look at everything that could be wrong, and write down what is compared.
 
@@ -132,6 +134,7 @@ def make_plan(
         threads=threads,
         progress=progress,
         beside=beside,
+        parameters=parameters,
     )
     write_plan(plan)
     return plan
@@ -147,6 +150,7 @@ def checked_plan(
     threads: int = 1,
     progress: Progress | None = None,
     beside: Sequence[str] = (),
+    parameters: int | Cell | None = None,
 ) -> Plan:
     """Look at everything that could be wrong; nothing is written yet.
 
@@ -161,6 +165,8 @@ def checked_plan(
         threads: of each training.
         progress: called while data is read for the first time.
         beside: names of what the folder may have before it has a comparison.
+        parameters: that each model has at most, or the cell whose model has as many: widths are
+            then the largest that fit, and not the recipe's.
 
     Raises:
         RunError: two cells are the same, or the folder is of another comparison.
@@ -175,6 +181,8 @@ def checked_plan(
     check_place(folder, beside)
     task = open_task(recipe.task, progress)
     check_data(task, recipe)
+    if parameters is not None:
+        cells = same_size(cells, task, recipe, parameters)
     plan = Plan(
         folder,
         recipe,

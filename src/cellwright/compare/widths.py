@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from cellwright.base.bounds import MOST
 from cellwright.cell import Cell
+from cellwright.compare.contenders import Contender
 from cellwright.runs.errors import RunError
 from cellwright.runs.recipes import Recipe
 from cellwright.tasks.task import Task
@@ -46,6 +49,29 @@ def with_width(recipe: Recipe, width: int) -> Recipe:
 def size(cell: Cell, task: Task[Any], recipe: Recipe) -> int:
     """How many parameters the recipe's model around a cell has."""
     return parameter_count(partial(task.model, cell, recipe.model))
+
+
+def same_size(
+    contenders: Sequence[Contender], task: Task[Any], recipe: Recipe, most: int | Cell
+) -> tuple[Contender, ...]:
+    """Contenders with the largest widths at which their models have no more parameters than said.
+
+    Args:
+        contenders: those that have a width of their own keep it.
+        task: what the models are for.
+        recipe: of the trainings.
+        most: parameters, or the cell whose model has as many, at the recipe's own width.
+
+    Raises:
+        RunError: a model cannot be so small.
+    """
+    parameters = size(most, task, recipe) if isinstance(most, Cell) else most
+    return tuple(
+        one
+        if one.width is not None
+        else replace(one, width=fitting_width(one.cell, task, recipe, parameters))
+        for one in contenders
+    )
 
 
 def fitting_width(cell: Cell, task: Task[Any], recipe: Recipe, most: int) -> int:

@@ -13,11 +13,13 @@ from cellwright.base.progress import Progress
 from cellwright.data import builtin, places
 from cellwright.data.download import download
 from cellwright.data.errors import DataError
+from cellwright.data.labelled import files as labelled
+from cellwright.data.labelled_sets import LABELLED
 from cellwright.data.prepare import write_synced
 from cellwright.data.registry import KNOWN, TAGGED, Known
 from cellwright.data.sources import Source, find_parts, locate
 from cellwright.data.tagged import files as tagged
-from cellwright.data.unpack import Find, unpack
+from cellwright.data.unpack import unpack
 
 
 def get(
@@ -63,13 +65,15 @@ def get(
             elif name == "builtin":
                 for part, text in builtin.texts().items():
                     write_synced(new / f"{part}.txt", text)
-            elif known.files and url is None:
-                fetched += _files(known, progress)
-                for file, path in zip(known.files, fetched, strict=True):
-                    shutil.copyfile(path, new / file.name)
             else:
-                fetched.append(_archive(known, url, sha256, progress))
-                unpack(fetched[0], new, progress, _find(name))
+                if known.urls or url is not None:
+                    fetched.append(_archive(known, url, sha256, progress))
+                    _unpack(name, fetched[0], new, progress)
+                if url is None:
+                    files = _files(known, progress)
+                    fetched += files
+                    for file, path in zip(known.files, files, strict=True):
+                        shutil.copyfile(path, new / file.name)
             _locate(name, new)  # or an error, before anything is replaced
         for path in fetched:
             path.unlink(missing_ok=True)
@@ -80,7 +84,7 @@ def get(
 
 
 def _known(name: str) -> Known:
-    known: dict[str, Known] = {**KNOWN, **TAGGED}
+    known: dict[str, Known] = {**KNOWN, **TAGGED, **LABELLED}
     if name not in known:
         hint = did_you_mean(name, known) or f"; known are {', '.join(known)}"
         raise DataError(
@@ -91,11 +95,19 @@ def _known(name: str) -> Known:
 
 
 def _locate(name: str, folder: Path) -> Source:
+    if name in LABELLED:
+        return labelled.locate(name, folder=folder).source
     return (tagged.locate if name in TAGGED else locate)(name, folder=folder)
 
 
-def _find(name: str) -> Find:
-    return tagged.find_parts if name in TAGGED else find_parts
+def _unpack(name: str, archive: Path, new: Path, progress: Progress | None) -> None:
+    """Copy the files of the parts out of an archive."""
+    if name in LABELLED:
+        known = LABELLED[name]
+        own = {Path(each).name.lower() for each in known.folders}
+        unpack(archive, new, progress, labelled.find_files(known), own, labelled.ORIGINAL)
+    else:
+        unpack(archive, new, progress, tagged.find_parts if name in TAGGED else find_parts)
 
 
 def _archive(known: Known, url: str | None, sha256: str | None, progress: Progress | None) -> Path:
@@ -130,8 +142,13 @@ def _take(name: str, origin: Path, new: Path, progress: Progress | None) -> None
     if not origin.is_dir():
         if not origin.exists():
             raise DataError(f"{origin}: no such file or folder")
-        unpack(origin, new, progress, _find(name))
+        _unpack(name, origin, new, progress)
         return
     absolute = origin if origin.is_absolute() else Path.cwd() / origin
-    for text in (tagged.locate if name in TAGGED else locate)(absolute).texts.values():
-        shutil.copyfile(text.label, new / Path(text.label).name)
+    if name in LABELLED:
+        paths = labelled.official_files(name, absolute)
+    else:
+        texts = (tagged.locate if name in TAGGED else locate)(absolute).texts
+        paths = [Path(text.label) for text in texts.values()]
+    for path in paths:
+        shutil.copyfile(path, new / path.name)

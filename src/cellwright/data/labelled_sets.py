@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cellwright.data.registry import Known
+from cellwright.data.registry import File, Known
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ _TABLE = (
     KnownLabelled(
         "cola",
         "CoLA, is a sentence grammatical?",
-        "text of linguistics books and papers",
+        "fair use",
         urls=_address("CoLA"),
         sha256="f212fcd832b8f7b435fb991f101abf89f96b933ab400603bf198960dfc32cbff",
         folders=_glue("CoLA"),
@@ -155,7 +155,7 @@ _TABLE = (
     KnownLabelled(
         "mrpc",
         "MRPC, do two sentences of news say the same?",
-        "Microsoft, non-commercial",
+        "Microsoft, research",
         how=_MRPC_HOW,
         folders=_glue("MRPC"),
         layouts=(
@@ -194,7 +194,7 @@ _TABLE = (
     KnownLabelled(
         "sts-b",
         "STS-B, how alike are two sentences? 0 to 5",
-        "CC BY-SA 4.0, texts of several",
+        "CC BY-SA and others",
         urls=_address("STS-B"),
         sha256="e60a6393de5a8b5b9bac5020a1554b54e3691f9d600b775bd131e613ac179c85",
         folders=_glue("STS-B"),
@@ -223,6 +223,12 @@ _TABLE = (
         "OANC and others",
         urls=_address("MNLI"),
         sha256="e7c1d896d26ed6caf700110645df426cc2d8ebf02a5ab743d5a5c68ac1c83633",
+        files=(
+            File(
+                "https://dl.fbaipublicfiles.com/glue/data/AX.tsv",
+                "0e13510b1bb14436ff7e2ee82338f0efb0133ecf2e73507a697dc210db3f05fd",
+            ),
+        ),
         folders=_glue("MNLI"),
         layouts=(
             {

@@ -32,8 +32,9 @@ class File:
 class Known:
     """A corpus that is known by name.
 
-    `urls` are tried in turn, and all serve the same archive, whose hash is `sha256`; or it is
-    published as single `files`. What has neither is not downloaded; `how` then says how to get it.
+    `urls` are tried in turn, and all serve the same archive, whose hash is `sha256`; `files` are
+    published by themselves, in its place or beside it. What has neither is not downloaded; `how`
+    then says how to get it.
     """
 
     name: str

@@ -6,6 +6,7 @@ memory but what is being appended, or one block of what has been.
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -66,11 +67,11 @@ class SentenceFiles:
         self.sentences += len(offsets) - 1
         self.words += len(words)
 
-    def sync(self) -> None:
-        """Wait until the disk has them."""
-        for what in _WHAT:
-            with open(self.path(what), "ab") as file:
-                sync(file)
+    def move(self, what: str, target: Path) -> None:
+        """Put one of the files into its place, when the disk has it."""
+        with open(self.path(what), "ab") as file:
+            sync(file)
+        os.rename(self.path(what), target)
 
     def blocks(self) -> Iterator[tuple[Array, Array, Array]]:
         """The sentences, some at a time: words, codes, and offsets that begin with 0."""
@@ -105,8 +106,6 @@ class SentenceFiles:
                     of_codes = here if self.per_code else of_words
                     new[part].append(words[of_words], codes[of_codes], ends)
             done += many
-        for files in new.values():
-            files.sync()
         return new
 
     def word_counts(self, many: int) -> Array:

@@ -12,9 +12,9 @@ import lzma
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path, PurePosixPath
-from typing import IO
+from typing import IO, NamedTuple
 
 from cellwright.base.errors import reason
 from cellwright.base.files import sync
@@ -40,18 +40,40 @@ Find = Callable[[list[str], str], dict[str, str]]
 
 
 def unpack(
-    archive: Path, folder: Path, progress: Progress | None = None, find: Find = find_parts
+    archive: Path,
+    folder: Path,
+    progress: Progress | None = None,
+    find: Find = find_parts,
+    within: Container[str] = (),
+    below: str = "",
 ) -> None:
-    """Copy the files of the three parts from a zip or tar file into an existing folder."""
+    """Copy the files of the parts from a zip or tar file into an existing folder.
+
+    Args:
+        archive: the file.
+        folder: where they go.
+        progress: called while they are copied.
+        find: says which files they are.
+        within: names of folders, in lower case, that are looked into before others.
+        below: a folder in the one with the files, whose files are taken for files of that one.
+    """
     try:
         with _opened(archive) as opened:
-            opened.extract(folder, progress, find)
+            opened.extract(folder, progress, _Choice(find, within, below))
     except DataError:
         raise
     except _DAMAGED as error:
         raise DataError(f"{archive}: the archive is damaged ({error})") from None
     except RuntimeError:  # after NotImplementedError, which is one
         raise DataError(f"{archive}: is encrypted; unpack it first, and give the folder") from None
+
+
+class _Choice(NamedTuple):
+    """How files are chosen."""
+
+    find: Find
+    within: Container[str]
+    below: str
 
 
 def _opened(path: Path) -> contextlib.AbstractContextManager[_Zip | _Tar]:
@@ -82,14 +104,14 @@ class _Zip:
     def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self.path, self.file = path, file
 
-    def extract(self, folder: Path, progress: Progress | None, find: Find) -> None:
+    def extract(self, folder: Path, progress: Progress | None, choice: _Choice) -> None:
         listing = _Listing(self.path)
         for info in self.file.infolist():
             kind = info.external_attr >> 28
             # Zip files from systems without file kinds have 0 there; 8 is a regular file.
             regular = not info.is_dir() and kind in (0, 8)
             listing.add(info.filename, info.file_size, regular)
-        for name, target in listing.chosen(find).items():
+        for name, target in listing.chosen(choice).items():
             with self.file.open(name) as stream:
                 _copy(stream, folder / target, self.file.getinfo(name).file_size, progress)
 
@@ -98,14 +120,14 @@ class _Tar:
     def __init__(self, path: Path, file: tarfile.TarFile) -> None:
         self.path, self.file = path, file
 
-    def extract(self, folder: Path, progress: Progress | None, find: Find) -> None:
+    def extract(self, folder: Path, progress: Progress | None, choice: _Choice) -> None:
         listing = _Listing(self.path)
         members = {}
         for member in self.file:
             listing.add(member.name, member.size, member.isreg())
             if member.isreg():
                 members[member.name] = member
-        for name, target in listing.chosen(find).items():
+        for name, target in listing.chosen(choice).items():
             stream = self.file.extractfile(members[name])
             assert stream is not None
             with stream:
@@ -134,13 +156,19 @@ class _Listing:
         if regular:
             self.folders.setdefault(path.parent, {})[path.name] = name
 
-    def chosen(self, find: Find) -> dict[str, str]:
-        """Members of the first folder that has all three parts, with plain names for them."""
+    def chosen(self, choice: _Choice) -> dict[str, str]:
+        """Members of the first folder that has all parts, with plain names for them."""
         errors = []
-        for folder in sorted(self.folders, key=lambda path: (len(path.parts), path)):
+
+        def order(path: PurePosixPath) -> tuple[bool, int, PurePosixPath]:
+            return path.name.lower() not in choice.within, len(path.parts), path
+
+        for folder in sorted(self.folders, key=order):
             files = self.folders[folder]
+            if choice.below:
+                files = {**self.folders.get(folder / choice.below, {}), **files}
             try:
-                parts = find(list(files), f"{self.path} ({folder}/)")
+                parts = choice.find(list(files), f"{self.path} ({folder}/)")
             except DataError as error:
                 errors.append(error)
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cellwright.base.progress import Progress
 from cellwright.runs.recipes import Recipe, load_recipe
-from cellwright.tasks.registry import BUILT_IN, open_task, task_kind
+from cellwright.tasks.registry import kind_of_data, open_task, task_kind
 
 FIRST = "laptop"
 """What decides the task, and the data if none is named that a kind of task knows."""
@@ -30,6 +30,6 @@ def suggested_recipe(
 
 
 def _first(data: str | None) -> str:
-    """The recipe that decides the task: that of the kind which knows the data by name."""
-    kinds = [task_kind(name) for name in BUILT_IN]
-    return next((kind.first for kind in kinds if data in kind.names and kind.first), FIRST)
+    """The recipe that decides the task: that of the kind which knows the data."""
+    kind = kind_of_data(data)
+    return kind.first if kind is not None and kind.first else FIRST

@@ -7,6 +7,16 @@ from typing import Any
 
 from cellwright.base.errors import did_you_mean, shown
 from cellwright.runs.errors import RecipeError
+from cellwright.tasks.registry import kind_of_data
+
+AUTO = "auto"
+"""The recipe for those who want a good cell. Of tasks other than language it is `auto-TASK`."""
+
+
+def for_data(wanted: str | Path, data: str | None) -> str | Path:
+    """The recipe that a name stands for on some data: of `auto` that of the data's task."""
+    kind = kind_of_data(data) if wanted == AUTO else None
+    return wanted if kind is None or kind.name == "language" else f"{AUTO}-{kind.name}"
 
 
 def is_study(wanted: str | Path) -> bool:

@@ -68,6 +68,7 @@ class TaskKind:
         metric: of its tasks, unless a task says another one.
         open: makes the task from its settings; it may call a `Progress` while it reads.
         names: data that the kind knows by name; all other data is a file or a folder.
+        looks: whether a folder looks like data of the kind; None if that cannot be told.
         first: the packaged recipe that opens a task on any data, for users who name none.
         suggest: names the packaged recipe that trains a task in minutes, for the same users; None
             if there are no such recipes for the kind.
@@ -82,6 +83,7 @@ class TaskKind:
     metric: Metric
     open: Callable[[Any, Progress | None], Task[Any]]
     names: Collection[str] = ()
+    looks: Callable[[str], bool] | None = None
     first: str | None = None
     suggest: Callable[[Any], str] | None = None
     kept: Kept | None = None
@@ -128,6 +130,20 @@ def task_kind(name: str) -> TaskKind:
     if not isinstance(made, TaskKind):
         raise TaskError(f"{source} gives {shown(made)}, and should give a TaskKind")
     return made
+
+
+def kind_of_data(data: str | None) -> TaskKind | None:
+    """The kind that comes with cellwright and knows data by name, or that a folder looks like.
+
+    >>> kind_of_data("conll2003").name
+    'tagging'
+    """
+    if data is None:
+        return None
+    kinds = [task_kind(name) for name in BUILT_IN]
+    named = (kind for kind in kinds if data in kind.names)
+    alike = (kind for kind in kinds if kind.looks is not None and kind.looks(data))
+    return next(named, None) or next(alike, None)
 
 
 def file_hash(name: str) -> str | None:

@@ -9,8 +9,8 @@ from cellwright.cli.help import Command, Group, examples
 
 app = typer.Typer(
     cls=Group,
-    help="See which texts and sentences with tags are there, get them, or make a corpus of your "
-    "own texts.",
+    help="See which texts and sentences with tags or labels are there, get them, or make a corpus "
+    "of your own texts.",
     epilog=examples(
         ("the corpora that have a name", "cellwright data list"),
         ("one that is on every machine", "cellwright data get builtin"),

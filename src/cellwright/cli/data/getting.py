@@ -23,7 +23,8 @@ def run(
         typer.Argument(
             metavar="NAME",
             help="builtin, ptb, wikitext-2, wikitext-103; of sentences with tags conll2003, "
-            "conll2000, wnut17.",
+            "conll2000, wnut17; of sentences with labels GLUE's sets (cola, sst-2, mrpc, qqp, "
+            "sts-b, mnli, qnli, rte, wnli), sick-r, sick-e.",
         ),
     ],
     from_: Annotated[
@@ -52,29 +53,36 @@ def run(
     is never downloaded: give Mikolov's simple-examples.tgz, or a folder with
     ptb.train.txt, ptb.valid.txt and ptb.test.txt, with --from. Of the sets with
     tags, WNUT-17 is under CC BY 4.0 and is downloaded; CoNLL-2003 and CoNLL-2000
-    have text of others, and come from your own files.
+    have text of others, and come from your own files. GLUE's sets are downloaded
+    from where GLUE gives them out, each under a licence of its own; MRPC and SICK
+    come from your own files.
 
     A folder of your own with train, valid and test text needs no getting, and
     'cellwright data make' makes one of other texts.
     """
     from cellwright.cli.data.progress import bar
-    from cellwright.data import KNOWN, TAGGED, get, load
+    from cellwright.data import KNOWN, LABELLED, TAGGED, get, load
+    from cellwright.data.labelled import load as load_labelled
     from cellwright.data.tagged import load as load_tagged
 
     plain = from_ is None and url is None and to is None
-    opened = load_tagged if name in TAGGED else load
     with bar() as progress:
         folder = None
         if not (plain and _is_here(name)):
             folder = get(name, origin=from_, url=url, sha256=sha256, to=to, progress=progress)
-        found = opened(name, folder=folder, progress=progress)
-    stdout().print(printable_lines(found.describe()), soft_wrap=True)
-    known = TAGGED.get(name) or KNOWN[name]
+        if name in LABELLED:
+            described = load_labelled(name, folder=folder, progress=progress).describe()
+        elif name in TAGGED:
+            described = load_tagged(name, folder=folder, progress=progress).describe()
+        else:
+            described = load(name, folder=folder, progress=progress).describe()
+    stdout().print(printable_lines(described), soft_wrap=True)
+    known = LABELLED.get(name) or TAGGED.get(name) or KNOWN[name]
     stderr().print(f"licence: {known.licence} ({known.title})", style="dim", soft_wrap=True)
 
 
 def _is_here(name: str) -> bool:
-    from cellwright.data import KNOWN, TAGGED
+    from cellwright.data import KNOWN, LABELLED, TAGGED
     from cellwright.data.sources import is_here
 
-    return (name in KNOWN or name in TAGGED) and is_here(name)
+    return any(name in names for names in (KNOWN, TAGGED, LABELLED)) and is_here(name)

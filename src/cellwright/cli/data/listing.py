@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cellwright.base.errors import UserError
 from cellwright.cli.data.rows import COUNTS, all_known, named
 from cellwright.cli.help import examples
 from cellwright.cli.output import emit_json, printable_lines, say, stdout
@@ -54,6 +55,32 @@ def run(
             help="Of tagged files: IOB1, IOB2, IOBES, or plain, a label for each word.",
         ),
     ] = None,
+    labelled: Annotated[
+        bool,
+        typer.Option(
+            "--labelled",
+            help="The files have sentences or pairs with a label each. So they have by themselves "
+            "if their first line names such columns.",
+        ),
+    ] = False,
+    first: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLUMN", help="Of labelled files: the (first) sentence, by name or number."
+        ),
+    ] = None,
+    second: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of labelled files: the second sentence.")
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Of labelled files: the label or score.")
+    ] = None,
+    tokenizer: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help="Of labelled files: what a word is: words, spaces or spacy."
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List data: where it is, its words and vocabulary.
@@ -64,11 +91,17 @@ def run(
 
     Of running text, tokens are counted with one <eos> a line. A word of valid
     or test that train does not have counts as unknown, and becomes <unk>; of
-    sentences with tags it stays what it is.
+    sentences with tags or labels it stays what it is.
     """
-    reading = {"columns": columns, "tag": tag, "scheme": scheme}
-    asked = tagged or any(value is not None for value in reading.values())
-    rows = [named(name, reading, asked) for name in corpora] if corpora else all_known()
+    tags = {"columns": columns, "tag": tag, "scheme": scheme}
+    labels = {"first": first, "second": second, "label": label, "tokenizer": tokenizer}
+    as_tagged, as_labelled = (
+        settings if asked or any(value is not None for value in settings.values()) else None
+        for settings, asked in ((tags, tagged), (labels, labelled))
+    )
+    if as_tagged is not None and as_labelled is not None:
+        raise UserError("data is sentences with tags or with labels; leave out one of the two")
+    rows = [named(name, as_tagged, as_labelled) for name in corpora] if corpora else all_known()
     if as_json:
         emit_json([{name: row[name] for name in row if name != "description"} for row in rows])
         return

@@ -8,46 +8,59 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cellwright.data import Corpus, Known
+    from cellwright.data.labelled import Labelled
     from cellwright.data.tagged import Tagged
 
 COUNTS = ("train", "valid", "test", "vocabulary")
 """What is shown as figures: the words of each part, and how many different ones there are."""
 
 
-def named(name: str, reading: Mapping[str, str | None], tagged: bool) -> dict[str, Any]:
+def named(
+    name: str, tagged: Mapping[str, str | None] | None, labelled: Mapping[str, str | None] | None
+) -> dict[str, Any]:
     """Data that was asked for: read, if need be.
 
     Args:
         name: a name, or a folder.
-        reading: settings of tagged sentences.
-        tagged: take a folder for sentences with tags, whatever its files are called.
+        tagged: settings of tagged sentences, if it is to be taken for such, whatever its files are
+            called.
+        labelled: settings of sentences with labels, if it is to be taken for such.
     """
     from cellwright.cli.data.progress import bar
     from cellwright.data import load
+    from cellwright.data.labelled import load as load_labelled
+    from cellwright.data.labelled import looks_labelled
     from cellwright.data.tagged import load as load_tagged
     from cellwright.data.tagged.files import looks_tagged
 
     with bar() as progress:
-        if tagged or looks_tagged(name):
-            given = {setting: value for setting, value in reading.items() if value is not None}
-            return tagged_row(load_tagged(name, progress=progress, **given))  # type: ignore[arg-type]
+        if labelled is not None or (tagged is None and looks_labelled(name)):
+            return labelled_row(load_labelled(name, progress=progress, **_said(labelled)))
+        if tagged is not None or looks_tagged(name):
+            return tagged_row(load_tagged(name, progress=progress, **_said(tagged)))
         return _corpus_row(load(name, progress=progress))
+
+
+def _said(settings: Mapping[str, str | None] | None) -> dict[str, Any]:
+    return {name: value for name, value in (settings or {}).items() if value is not None}
 
 
 def all_known() -> list[dict[str, Any]]:
     """All data that has a name; nothing is read that has not been before."""
-    from cellwright.data import KNOWN, TAGGED, DataError
+    from cellwright.data import KNOWN, LABELLED, TAGGED, DataError
     from cellwright.data.sources import is_here
 
+    peeks = {"text": _peek_text, "tagged": _peek_tagged, "labelled": _peek_labelled}
     rows = []
     for kind, known in [
         *(("text", known) for known in KNOWN.values()),
         *(("tagged", known) for known in TAGGED.values()),
+        *(("labelled", known) for known in LABELLED.values()),
     ]:
         where = problem = None
         try:
             if is_here(known.name):
-                where, row = _peek_text(known) if kind == "text" else _peek_tagged(known)
+                where, row = peeks[kind](known)
                 if row is not None:
                     rows.append(row)
                     continue
@@ -72,22 +85,45 @@ def all_known() -> list[dict[str, Any]]:
 def tagged_row(found: Tagged) -> dict[str, Any]:
     """Sentences with tags. `description` is for people."""
     return {
+        **_sentences_row(found, "tagged", {part: f.sentences for part, f in found.parts.items()}),
+        "scheme": found.tags.scheme,
+        "tags": list(found.tags.names),
+        "spans": {part: dict(facts.spans) for part, facts in found.parts.items()},
+        "notes": list(found.notes()),
+        "description": found.describe(),
+    }
+
+
+def labelled_row(found: Labelled) -> dict[str, Any]:
+    """Sentences or pairs with labels or scores. `description` is for people."""
+    target, score = found.target, found.target.is_score
+    return {
+        **_sentences_row(found, "labelled", {part: f.examples for part, f in found.parts.items()}),
+        "sentences": found.per_example,
+        "labels": list(target.labels),
+        "range": [target.lowest, target.highest] if score else None,
+        "examples": {
+            part: {"mean": facts.mean} if score else dict(facts.labels)
+            for part, facts in found.parts.items()
+        },
+        "notes": list(found.notes()),
+        "description": found.describe(),
+    }
+
+
+def _sentences_row(found: Tagged | Labelled, kind: str, lines: dict[str, int]) -> dict[str, Any]:
+    return {
         "name": found.name,
-        "kind": "tagged",
+        "kind": kind,
         **_of_known(found.known),
         "where": found.where,
         "problem": None,
         "prepared": True,
         **{part: facts.words for part, facts in found.parts.items()},
         "vocabulary": len(found.vocabulary),
-        "lines": {part: facts.sentences for part, facts in found.parts.items()},
+        "lines": lines,
         "unknown": {part: facts.unseen for part, facts in found.parts.items()},
         "as_published": found.as_published,
-        "scheme": found.tags.scheme,
-        "tags": list(found.tags.names),
-        "spans": {part: dict(facts.spans) for part, facts in found.parts.items()},
-        "notes": list(found.notes()),
-        "description": found.describe(),
     }
 
 
@@ -132,3 +168,10 @@ def _peek_tagged(known: Known) -> tuple[str, dict[str, Any] | None]:
     source, options = locate(known.name), options_for(known.name)
     entry = SHELF.peek(source, asdict(options))
     return source.where, None if entry is None else tagged_row(opened(source, options, entry))
+
+
+def _peek_labelled(known: Known) -> tuple[str, dict[str, Any] | None]:
+    from cellwright.data.labelled.labelled import peek
+
+    where, found = peek(known.name)
+    return where, None if found is None else labelled_row(found)

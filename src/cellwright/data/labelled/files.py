@@ -86,7 +86,7 @@ def locate(
     path = Path(text if folder is None else folder).expanduser()
     if not is_folder(path):
         raise DataError(_no_such(text, path))
-    return _own(path, path.absolute().name or text, options)
+    return _own(path, text if folder is not None else path.absolute().name or text, options)
 
 
 def find_files(known: KnownLabelled) -> Callable[[list[str], str], dict[str, str]]:
@@ -96,10 +96,38 @@ def find_files(known: KnownLabelled) -> Callable[[list[str], str], dict[str, str
     """
 
     def find(names: list[str], where: str) -> dict[str, str]:
-        _arranged(known, _names(names), Options(), where)
-        return {name: name for name in sorted(set(names) & known.forms.keys())}
+        files = _names(names)
+        _arranged(known, files, Options(), where)
+        return _wanted(known, files)
 
     return find
+
+
+def official_files(name: str, folder: Path) -> list[Path]:
+    """The official files of a known set in a folder.
+
+    Raises:
+        DataError: they are too few.
+    """
+    known, place = LABELLED[name], Path(locate(name, folder).source.where)
+    names = [path.name for path in place.iterdir() if path.is_file()]
+    return [place / file for file in _wanted(known, _with_original(place, names)).values()]
+
+
+def _wanted(known: KnownLabelled, files: Mapping[str, str]) -> dict[str, str]:
+    """All files that a set could ever be read from, but of several forms of one the best."""
+    choices = [names for layout in known.layouts for names in layout.values()]
+    choices += [known.mismatched, *((name,) for name in known.hidden.values())]
+    found = (next((name for name in names if name in files), None) for names in choices)
+    return {name: files[name] for name in dict.fromkeys(found) if name is not None}
+
+
+def _with_original(place: Path, names: list[str]) -> dict[str, str]:
+    """Files by their names, those that a set was made from among them."""
+    original, more = place / ORIGINAL, []
+    if is_folder(original):
+        more = [entry.name for entry in os.scandir(original) if entry.is_file()]
+    return {name: f"{ORIGINAL}/{name}" for name in more} | _names(names)
 
 
 def hidden_files(name: str, folder: str | os.PathLike[str] | None = None) -> dict[str, Path]:
@@ -112,9 +140,10 @@ def hidden_files(name: str, folder: str | os.PathLike[str] | None = None) -> dic
     place = _place(known, folder)
     found = {}
     for called, file in known.hidden.items():
-        # The diagnostic set has a folder of its own, beside that of MNLI.
-        others = (place.parent / "diagnostic" / file, place.parent / "diagnostic" / "AX.tsv")
-        wanted = (place / file, *(others if called == "AX" else ()))
+        wanted = [place / file]
+        if called == "AX":  # has a folder of its own, beside that of MNLI
+            beside = place.parent / "diagnostic"
+            wanted += [place / "AX.tsv", beside / file, beside / "AX.tsv"]
         here = next((path for path in wanted if path.is_file()), None)
         if here is not None:
             found[called] = here
@@ -130,10 +159,10 @@ def looks_labelled(name: str) -> bool:
         if name in KNOWN or name in TAGGED or not path.is_dir():
             return False
         files = [entry.name for entry in os.scandir(path) if entry.is_file()]
-        for file in files:
-            if fits(file, (*ALIASES["train"], *ALIASES["valid"]), ENDINGS):
-                form = own_form(file_text(path / file), Options())
-                return form.label is not None
+        for part in PARTS[:2]:
+            for file in files:
+                if fits(file, ALIASES[part], ENDINGS):
+                    return own_form(file_text(path / file), Options()).label is not None
     except (OSError, ValueError):
         return False
     return False
@@ -151,12 +180,7 @@ def _known(
 
     def find(files: list[str]) -> Mapping[str, str]:
         nonlocal way, cut, found
-        names = _names(files)
-        original = path / ORIGINAL
-        if is_folder(original):
-            more = (entry.name for entry in os.scandir(original) if entry.is_file())
-            names = {name: f"{ORIGINAL}/{name}" for name in more} | names
-        way, cut, found = _arranged(known, names, options, str(path))
+        way, cut, found = _arranged(known, _with_original(path, files), options, str(path))
         return found
 
     source = in_folder(path, known.name, find)

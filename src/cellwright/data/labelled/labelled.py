@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +51,8 @@ class Examples:
         """The words of each sentence of one example, and its target."""
         at = range(len(self))[index] * self.per_example
         ends = self.offsets[at : at + self.per_example + 1].tolist()
-        sentences = (self.words[start:end] for start, end in zip(ends[:-1], ends[1:], strict=True))
-        return tuple(sentences), float(self.targets[range(len(self))[index]])
+        sentences = tuple(self.words[start:end] for start, end in pairwise(ends))
+        return sentences, float(self.targets[at // self.per_example])
 
     def some(self, first: int, end: int) -> Examples:
         """The examples from one on to before another; words stay where they are."""
@@ -138,7 +139,7 @@ class Labelled:
                 f"from {self.where}"]  # fmt: skip
         across = max(map(len, self.parts), default=0)
         widths = [
-            max(len(f"{getattr(each, what):,}") for each in self.parts.values())
+            max((len(f"{getattr(each, what):,}") for each in self.parts.values()), default=0)
             for what in ("examples", "words")
         ]
         for part, each in self.parts.items():

@@ -12,7 +12,6 @@ frequent words of train become `<unk>`. Nothing is in memory but the words and s
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -194,7 +193,6 @@ class _Reader:
         if not self.examples:
             what = "has no examples" if watched.before.size else "is empty"
             raise DataError(f"{self.text.label} {what}; every part needs some")
-        self.files.sync()
         facts = FileFacts(
             file=Path(self.text.label).name,
             examples=self.examples,
@@ -299,7 +297,7 @@ def _finish(files: SentenceFiles, folder: Path, part: str, meaning: _Meaning) ->
             targets_file.write(meaning.values[codes].astype(TARGETS).tobytes())
         sync(words_file)
         sync(targets_file)
-    os.rename(files.path("offsets"), folder / f"{part}.offsets.bin")
+    files.move("offsets", folder / f"{part}.offsets.bin")
     targets = mapped(folder / f"{part}.targets.bin", TARGETS)
     labels = meaning.target.labels
     many = np.bincount(targets.astype(np.int64), minlength=len(labels)) if labels else ()

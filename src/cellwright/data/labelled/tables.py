@@ -188,7 +188,7 @@ class Table:
 
     def _row(self, line: int, values: list[str]) -> Row:
         many = self.form.per_example
-        label = values[many].strip() if self.form.label is not None else ""
+        label = " ".join(values[many].split()) if self.form.label is not None else ""
         if self.form.label is not None and not label:
             raise DataError(f"{self.text.label}: line {line:,} has no label")
         return Row(line, tuple(values[:many]), label)
@@ -198,7 +198,8 @@ class Table:
         should = " or ".join(map(str, self._widths))
         if not self._header and max(self._places) >= max(self._widths):
             should = f"at least {max(self._places) + 1}"
-        why = f" ({self._header})" if self._header else ""
+        more = "…" if len(self._header) > 80 else ""
+        why = f" ({self._header[:80]}{more})" if self._header else ""
         return DataError(
             f"{self.text.label}: line {line:,} has {found}, and should have {should}{why}: "
             f"{shown((self.form.separator == 'tabs' and chr(9).join(fields)) or list(fields))}"

@@ -36,6 +36,10 @@ class Target:
         """Whether it is a score."""
         return not self.labels
 
+    def holds(self, score: float) -> bool:
+        """Whether a score is in its range."""
+        return self.lowest <= score <= self.highest
+
     def __str__(self) -> str:
         if self.is_score:
             return f"a score from {self.lowest:g} to {self.highest:g}"
@@ -59,7 +63,7 @@ class Codes(dict[str, int]):
         super().__init__()
         self.target = target
         self.score = target.is_score if target is not None else score
-        self.bounded = target is not None
+        self.bounded = target
         self.line = 0
         self.lines: list[int] = []
 
@@ -71,19 +75,15 @@ class Codes(dict[str, int]):
             value = number(label)
             if not math.isfinite(value):
                 raise LabelError(f"{shown(label)} is no number, as a score is")
-            if self.bounded and not self.target_holds(value):
-                raise LabelError(f"the score {shown(label)} is not in {self.target}")
+            if self.bounded is not None and not self.bounded.holds(value):
+                low, high = self.bounded.lowest, self.bounded.highest
+                raise LabelError(f"the score {label} is not between {low:g} and {high:g}")
         many = len(self)
         if many >= (MOST_LABELS if self.score is False else MOST_SCORES):
             raise LabelError(f"more than {many:,} different labels; are they scores?")
         self[label] = many
         self.lines.append(self.line)
         return many
-
-    def target_holds(self, score: float) -> bool:
-        """Whether a score is in the range that is known."""
-        assert self.target is not None
-        return self.target.lowest <= score <= self.target.highest
 
     def settle(self, where: str) -> Target:
         """Find out what there is to tell, now that train has been read.
@@ -106,7 +106,9 @@ class Codes(dict[str, int]):
                     "different labels; is this the labels' column?"
                 )
             else:
-                self.target = Target(tuple(sorted(self)))
+                order = values if np.isfinite(values).all() else np.zeros(len(self))
+                ranks = dict(zip(self, order.tolist(), strict=True))
+                self.target = Target(tuple(sorted(self, key=lambda label: (ranks[label], label))))
         return self.target
 
     def _are_scores(self, values: NDArray[np.float64], where: str) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from cellwright.base.errors import did_you_mean
 from cellwright.data.errors import DataError
+from cellwright.data.labelled_sets import LABELLED
 from cellwright.data.registry import KNOWN, TAGGED
 from cellwright.data.sources import (
     ALIASES,
@@ -107,5 +108,7 @@ def _no_such(name: str, path: Path) -> str:
         return f"{name}: no such folder"
     if name in KNOWN:
         return f"{name} is running text, without tags; tagged are {', '.join(TAGGED)}"
+    if name in LABELLED:
+        return f"{name} is sentences with labels, without tags; tagged are {', '.join(TAGGED)}"
     hint = did_you_mean(name, TAGGED) or f"; known are {', '.join(TAGGED)}"
     return f"unknown tagged data {name!r}{hint} (and there is no folder of that name)"

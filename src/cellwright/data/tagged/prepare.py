@@ -12,7 +12,6 @@ in memory but the words and a few sentences.
 
 from __future__ import annotations
 
-import os
 import shutil
 from dataclasses import asdict
 from pathlib import Path
@@ -148,5 +147,5 @@ def _finish(files: SentenceFiles, folder: Path, order: Array, tags: TagSet, coun
             unseen += int((counts[words] == 0).sum())
         sync(file)
     for what in ("words", "offsets"):
-        os.rename(files.path(what), folder / f"{part}.{what}.bin")
+        files.move(what, folder / f"{part}.{what}.bin")
     return unseen

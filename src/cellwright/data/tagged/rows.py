@@ -121,7 +121,6 @@ class Rows:
         if not self.files.words:
             what = "has no words" if watched.before.size else "is empty"
             raise DataError(f"{self.text.label} {what}; every part needs some sentences")
-        self.files.sync()
         return watched.finish(), self._found()
 
     def _found(self) -> Found:

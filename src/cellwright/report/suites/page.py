@@ -58,6 +58,9 @@ def write_suite_report(found: SuiteFigures, command: str = "") -> Path:
     page.section("Tasks")
     page.links(task_links(found))
     page.section("How it was made")
+    for one in found.tasks:
+        page.text(f"{one.task.label}, by the recipe {one.plan.recipe.name}:")
+        page.code(one.plan.text)
     total = sum(found.seconds(label) for label in found.cells)
     page.text(f"All trainings together took {duration(total)}.")
     if command:

@@ -81,12 +81,18 @@ def _each(one: TaskFigures, label: str, part: Part) -> str:
     return " / ".join(spread_text(spread, one.metric) for spread in found)
 
 
+MOST_SPREADS = 4
+"""With more tasks than this a paper's table has their means alone, since a page has no room for the
+spreads; that of the average stays."""
+
+
 def paper_table(found: SuiteFigures, part: Part) -> Table:
     """The table of a part for a paper, the best average in bold."""
+    spreads = len(found.tasks) <= MOST_SPREADS
     columns = [Column("cell", "cell", right=False)]
     for one in found.tasks:
         name = one.task.label
-        columns.append(Column(name, name, partial(written, one.metric), measured=True))
+        columns.append(Column(name, name, partial(written, one.metric), measured=spreads))
     best: set[int] = set()
     metric = found.metric
     if metric is not None:
@@ -98,18 +104,23 @@ def paper_table(found: SuiteFigures, part: Part) -> Table:
     rows = [
         [
             label,
-            *(_measured(one.score(label, part)) for one in found.tasks),
+            *(_measured(one.score(label, part), spreads) for one in found.tasks),
             *([] if metric is None else [_measured(found.average(label, part))]),
             found.parameters(label),
         ]
         for label in found.cells
     ]
     columns.append(Column(PARAMETERS, PARAMETERS, parameters_text))
-    return Table(columns, rows, caption(found, part), f"tab:suite-{part}", best)
+    said = caption(found, part)
+    if not spreads and metric is not None:
+        said += " The spread is that of the averages."
+    return Table(columns, rows, said, f"tab:suite-{part}", best)
 
 
-def _measured(spread: Spread | None) -> Measured | None:
-    return None if spread is None else Measured(spread.mean, spread.deviation)
+def _measured(spread: Spread | None, spreads: bool = True) -> Measured | float | None:
+    if spread is None:
+        return None
+    return Measured(spread.mean, spread.deviation) if spreads else spread.mean
 
 
 def caption(found: SuiteFigures, part: Part | None = None) -> str:

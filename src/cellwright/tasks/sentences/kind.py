@@ -36,9 +36,16 @@ def sentences_kind() -> TaskKind:
         metric=METRICS["accuracy"],
         open=_open,
         names=LABELLED,
+        looks=_looks,
         first=LAPTOP,
         kept=Kept(_kept, _restored),
     )
+
+
+def _looks(data: str) -> bool:
+    from cellwright.data.labelled.files import looks_labelled
+
+    return looks_labelled(data)
 
 
 def _open(settings: SentencesSettings, progress: Progress | None) -> SentencesTask:

@@ -45,12 +45,19 @@ def tagging_kind() -> TaskKind:
         metric=F1,
         open=_open,
         names=TAGGED,
+        looks=_looks,
         first=LAPTOP,
         suggest=_suggest,
         kept=Kept(_kept, _restored),
         errors=_errors,
         against=_against,
     )
+
+
+def _looks(data: str) -> bool:
+    from cellwright.data.tagged.files import looks_tagged
+
+    return looks_tagged(data)
 
 
 def _open(settings: TaggingSettings, progress: Progress | None) -> TaggingTask:
