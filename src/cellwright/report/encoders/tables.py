@@ -87,9 +87,10 @@ def caption(found: EncoderFigures) -> str:
     runs, metrics = len(found.encoders), len(found.measures) - 2
     glue = f" of {len(GLUE)}" if all(one.task.label in GLUE for one in tasks) else ""
     of = f" of {len(NAS_BENCH_NLP)}" if glue else ""
+    what = f"{runs} frozen language models" if runs > 1 else "A frozen language model"
+    how = f"mean over {seeds} seeds" if seeds > 1 else "one seed"
     return (
-        f"{runs} frozen language {'model' if runs == 1 else 'models'} as encoders, test data, "
-        f"{f'mean over {seeds} seeds' if seeds > 1 else 'one seed'}. {AVERAGE.capitalize()}: over "
+        f"{what} for encoding sentences, test data, {how}. {AVERAGE.capitalize()}: over "
         f"{len(tasks)}{glue} {'task' if len(tasks) == 1 else 'tasks'}, each counting once, as "
         f"GLUE's; {FLAT}: over {metrics}{of} metrics, as NAS-Bench-NLP's score."
     )
