@@ -11,15 +11,19 @@ from types import TracebackType
 
 
 class Terminal:
-    """Runs `cellwright` with these arguments as on a terminal; `seen` is what it showed so far."""
+    """Runs `cellwright` with these arguments as on a terminal; `seen` is what it showed so far.
 
-    def __init__(self, *arguments: str, columns: int = 90) -> None:
+    With `typed`, its standard input is the terminal, too.
+    """
+
+    def __init__(self, *arguments: str, columns: int = 90, typed: bool = False) -> None:
         import pty
 
         self._ours, theirs = pty.openpty()
         self.seen = ""
         self._process = subprocess.Popen(
             [sys.executable, "-m", "cellwright", *arguments],
+            stdin=theirs if typed else None,
             stdout=theirs,
             stderr=theirs,
             env={
@@ -48,6 +52,10 @@ class Terminal:
         while not re.search(pattern, self.seen):
             text = os.read(self._ours, 2**16).decode(errors="replace")
             self.seen += re.sub(r"\x1b\[[\d;]*m", "", text)
+
+    def type(self, text: str) -> None:
+        """As a person would."""
+        os.write(self._ours, text.encode())
 
     def press_ctrl_c(self) -> None:
         """As a person would."""

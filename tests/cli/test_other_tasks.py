@@ -158,8 +158,8 @@ def test_any_model_is_evaluated(toy, trained):
     ("arguments", "message"),
     [
         (["--words"], "--words is for language models, and runs/toy has learned the task 'toy_tas"),
-        (["--against", "words"], "--against is for two language models or two taggers"),
-        (["--errors"], "--errors is for taggers, and runs/toy has learned the task 'toy_task"),
+        (["--against", "words"], "--against is for two language models, taggers or models of"),
+        (["--errors"], "--errors is for taggers and models of sentences, and runs/toy has "),
         (["--data", "nowhere"], "there is no data"),
     ],
 )

@@ -240,7 +240,7 @@ def test_two_taggers_by_frequency(evaluate) -> None:
 
 def test_what_is_for_taggers_and_what_is_not(evaluate) -> None:
     for arguments, message in (
-        (["words", "--errors"], "--errors is for taggers, and "),
+        (["words", "--errors"], "--errors is for taggers and models of sentences, and "),
         (["ner", "--words"], "--words is for language models, and "),
         (["ner", "--against", "words"], "words has learned the task 'language'"),
         (["words", "--against", "ner"], "ner has learned the task 'tagging'"),

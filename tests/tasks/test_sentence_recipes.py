@@ -74,7 +74,7 @@ def test_enas_pairs_appendix_a_6(model: str, data: str, words: int, pieces: int)
     assert isinstance(task, SentencesSettings)
     assert (task.data, task.longest, task.tokenizer) == (data.lower(), words, "spacy")
     assert [one.model_dump() for one in task.embeddings] == [
-        {"kind": "vectors", "name": "glove-300d"}
+        {"kind": "vectors", "name": "glove-300d", "learn": False}
     ]
     assert task.valid == ("cut" if data == "SICK-R" else "file")  # a dev size of 0.1 of train
     bert = recipe_of(model, "BERT", data).task
@@ -103,7 +103,7 @@ def test_fenas_appendix_a(data: str) -> None:
     assert isinstance(model, BiRnnSettings)
     assert (task.data, task.most_words, task.longest) == (data, FENAS_WORDS[data], 50)
     assert [one.model_dump() for one in task.embeddings] == [
-        {"kind": "vectors", "name": "glove-300d"}
+        {"kind": "vectors", "name": "glove-300d", "learn": True}  # "initialized with glove"
     ]
     assert (model.hidden, model.layers, model.feed_forward) == (1500, 2, 256)
     assert (model.dropout_input, model.dropout_output) == (0.2, 0.2)

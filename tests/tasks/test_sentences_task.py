@@ -176,3 +176,28 @@ def test_a_predictor_wants_examples(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["sentences-laptop", "blm-sick-r", "esim-sts-b-bert", "glue-qqp"])
 def test_recipes_are_of_sentences(name: str) -> None:
     assert load_recipe(name).task.kind == "sentences"
+
+
+def test_vectors_that_are_learned_begin_as_they_are(folder: Path) -> None:
+    """What training has moves; what it does not have, in the vocabulary or not, stays."""
+    (folder / "vectors.txt").write_text("a 1 2\nb 3 4\nq 5 6\nz 7 8\n")
+    vectors = {"kind": "vectors", "name": str(folder / "vectors.txt")}
+    frozen, learned = (task_of(folder, embeddings=[{**vectors, "learn": on}]) for on in (0, 1))
+    torch.manual_seed(0)
+    settings = BlmSettings(hidden=8, feed_forward=32)
+    plain = frozen.model(cw.zoo["rnn"], settings).eval()
+    model = learned.model(cw.zoo["rnn"], settings).eval()
+    model.load_state_dict(plain.state_dict(), strict=False)
+    rows = [(["a", "b"], ["q"]), (["z"], ["a"])]
+    before = plain.outputs(frozen.batch_of(rows))
+    assert torch.equal(model.outputs(learned.batch_of(rows)), before)
+    [embedder] = model.embedders
+    optimizer = torch.optim.SGD(model.parameters(), 1.0)
+    for batch in learned.ordered("train", 3):
+        model.loss(batch, ()).mean.backward()
+    optimizer.step()
+    words = learned.batch_of([(["a", "b", "q", "z"], ["a"])])
+    now = embedder(words.sentences)[:, 0].tolist()
+    assert now[0] != [1, 2]
+    assert now[1] != [3, 4]
+    assert now[2:] == [[5, 6], [7, 8]]

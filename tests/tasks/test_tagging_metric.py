@@ -11,7 +11,8 @@ import pytest
 
 from cellwright.base.errors import UserError
 from cellwright.data.tagged import TagSet, convert
-from cellwright.tasks.tagging.metric import F1, NONE, NOTHING, Counts, Tally, count
+from cellwright.tasks.tagging.metric import F1, NOTHING, Counts, count
+from cellwright.tasks.tally import NONE, Tally
 from effort import many
 
 TYPES = ("LOC", "MISC", "PER")

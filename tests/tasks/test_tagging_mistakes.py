@@ -12,8 +12,8 @@ from cellwright.data.tagged import TagSet
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.tasks.tagging.by_frequency import Heard, by_frequency, check_same
 from cellwright.tasks.tagging.guesses import Guesses
-from cellwright.tasks.tagging.metric import Tally
 from cellwright.tasks.tagging.mistakes import Mistakes, mistakes
+from cellwright.tasks.tally import Tally
 
 TAGS = TagSet("IOBES", ("LOC", "ORG", "PER"))
 WORDS = Vocabulary(["a", "b", "c", "d"], [0, 3, 20, 400])

@@ -14,6 +14,7 @@ from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.encoding import compare_encoders
 from cellwright.api.inputs import as_cell
+from cellwright.api.predicting import glue_submission, predict
 from cellwright.api.results import (
     Comparison,
     Cost,
@@ -47,7 +48,9 @@ __all__ = [
     "compare_encoders",
     "compare_suite",
     "evaluate",
+    "glue_submission",
     "load",
+    "predict",
     "search",
     "sensitivity",
     "tag",

@@ -10,6 +10,8 @@ from cellwright.cli import (
     compare,
     encoders,
     evaluate,
+    glue_submission,
+    predict,
     search,
     sensitivity,
     similarity,
@@ -50,11 +52,13 @@ app.add_typer(studies, name="studies")
 app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
 app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 app.command("tag", cls=Command, epilog=tag.EXAMPLES)(tag.run)
+app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)
 app.command("similarity", cls=Command, epilog=similarity.EXAMPLES)(similarity.run)
 app.command("encoders", cls=Command, epilog=encoders.EXAMPLES)(encoders.run)
+app.command("glue-submission", cls=Command, epilog=glue_submission.EXAMPLES)(glue_submission.run)
 
 
 def _print_version(wanted: bool) -> None:

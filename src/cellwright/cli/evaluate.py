@@ -59,7 +59,7 @@ def run(
         bool, typer.Option("--words", help="Show losses by word, and by frequency.")
     ] = False,
     errors: Annotated[
-        bool, typer.Option("--errors", help="Show what a tagger gets wrong.")
+        bool, typer.Option("--errors", help="Show what is wrong: spans, labels, scores.")
     ] = False,
     against: Annotated[
         str | None,
@@ -97,6 +97,12 @@ def run(
     type, also of spans with words that training does not have; and which types
     are taken for which. --against compares two taggers of the same data by how
     often training has the words.
+
+    For sentences, --errors shows which labels are taken for which, with
+    precision, recall and F1 of each, and the examples that are most surely wrong;
+    of scores, how large errors are by the true score, and the largest. --against
+    compares two models of the same data by how long examples are, and by how many
+    of their words training does not have.
 
     In JSON, loss is what was minimised, and value what the metric makes of it.
     """
@@ -155,8 +161,8 @@ def _load(run: str, data: str | None, runs: Path) -> Trained:
 
 _FOR = {
     "--words": "language models",
-    "--errors": "taggers",
-    "--against": "two language models or two taggers",
+    "--errors": "taggers and models of sentences",
+    "--against": "two language models, taggers or models of sentences",
 }
 """What options are for, of tasks that come with cellwright."""
 

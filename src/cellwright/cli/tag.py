@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import stat
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, BinaryIO
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellwright.base.errors import FileError, refused
-from cellwright.base.files import write_named
 from cellwright.cli import tag_formats as formats
 from cellwright.cli.help import examples
-from cellwright.cli.output import encoded, printable, say, stderr, stdout
+from cellwright.cli.item_stream import ItemStream, Out, item_stream
+from cellwright.cli.output import stdout
 from cellwright.cli.runs.options import RUN_HELP, Runs
-from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
-    from cellwright.base.progress import Progress
     from cellwright.tasks.tagging.use import SentenceTagger, TaggedSentence
 
 EXAMPLES = examples(
@@ -63,9 +56,7 @@ def run(
         Format | None,
         typer.Option(help="Default: text on a terminal, and columns elsewhere."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write into this file.")
-    ] = None,
+    out: Out = None,
     read: Annotated[
         Input, typer.Option("--input", help="A sentence a line, or columns.")
     ] = Input.TEXT,
@@ -95,71 +86,38 @@ def run(
         raise typer.BadParameter("--split is for --input text: columns are words already")
     if read is Input.TEXT and word is not None:
         raise typer.BadParameter("--word is for --input columns")
-    chosen = format or (Format.TEXT if out is None and sys.stdout.isatty() else Format.COLUMNS)
-    with _opened(file) as stream:
-        typed = stream.isatty()
-        on_screen = typed or (out is None and sys.stdout.isatty())
-        with _notes() if on_screen else work_bar(of_bytes=_size(stream) is not None) as tell:
-            from cellwright.runs.taggers import load_tagger
+    with item_stream(file, out) as source, source.progress() as tell:
+        from cellwright.runs.taggers import load_tagger
 
-            tagger = load_tagger(run, runs=runs, progress=tell)
-            found = tagger.tag(
-                _sentences(stream, file, read, split, word),
-                probabilities=chosen is Format.JSON,
-                window=1 if typed else None,
-            )
-            if not on_screen:
-                found = _told(found, stream, file, tell)
-            _write(found, chosen, tagger, out, at_once=typed)
-    if out is not None:
-        stdout().print(printable(str(out)), soft_wrap=True)
-
-
-# -- reading -----------------------------------------------------------------------------------
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    if file == "-":
-        if sys.stdin is None:
-            raise FileError("standard input is closed")
-        yield sys.stdin.buffer
-        return
-    try:
-        stream = open(file, "rb")  # noqa: SIM115
-    except OSError as error:
-        raise refused("read", Path(file), error) from None
-    with stream:
-        yield stream
+        chosen = format or (Format.TEXT if source.printed else Format.COLUMNS)
+        tagger = load_tagger(run, runs=runs, progress=tell)
+        found = tagger.tag(
+            _sentences(source, read, split, word),
+            probabilities=chosen is Format.JSON,
+            window=source.window,
+        )
+        _write(source.told(found, "tagging", tell), chosen, tagger, source)
 
 
 def _sentences(
-    stream: BinaryIO, file: str, read: Input, split: Split | None, word: int | None
+    source: ItemStream, read: Input, split: Split | None, word: int | None
 ) -> Iterator[list[str]]:
     from cellwright.data.tagged.untagged import column_sentences, lines_of, text_sentences
 
-    lines = lines_of(stream)
+    lines = lines_of(source.stream)
     try:
         if read is Input.COLUMNS:
             yield from column_sentences(lines, 1 if word is None else word)
         else:
             yield from text_sentences(lines, (split or Split.WORDS).value)
     except OSError as error:
-        raise refused("read", Path("standard input" if file == "-" else file), error) from None
-
-
-# -- writing -----------------------------------------------------------------------------------
+        raise source.refused(error) from None
 
 
 def _write(
-    found: Iterator[TaggedSentence],
-    chosen: Format,
-    tagger: SentenceTagger,
-    out: Path | None,
-    *,
-    at_once: bool,
+    found: Iterator[TaggedSentence], chosen: Format, tagger: SentenceTagger, source: ItemStream
 ) -> None:
-    if out is None and chosen is Format.TEXT and formats.has_colours(stdout()):
+    if chosen is Format.TEXT and source.printed and formats.has_colours(stdout()):
         styles = formats.styles(tagger.task.data.tags.types)
         console = stdout()
         for sentence in found:
@@ -170,51 +128,4 @@ def _write(
         Format.JSON: formats.json_line,
         Format.TEXT: formats.marked,
     }
-    write = writers[chosen]
-    if out is not None:
-        write_named(out, (encoded(write(sentence)) for sentence in found))
-        return
-    safe = sys.stdout.isatty()
-    for sentence in found:
-        text = write(sentence)
-        sys.stdout.buffer.write(encoded(formats.for_terminals(text) if safe else text))
-        if at_once:
-            sys.stdout.flush()
-    sys.stdout.flush()
-
-
-# -- progress ----------------------------------------------------------------------------------
-
-
-@contextmanager
-def _notes() -> Iterator[Progress]:
-    """A line for each long work, where a bar would be in the way of what is shown."""
-    told: set[str] = set()
-
-    def tell(what: str, done: int, total: int) -> None:
-        if what not in told:
-            told.add(what)
-            say(f"{what} …", "dim", stderr())
-
-    yield tell
-
-
-def _told(
-    found: Iterator[TaggedSentence], stream: BinaryIO, file: str, tell: Progress
-) -> Iterator[TaggedSentence]:
-    size = _size(stream)
-    for number, sentence in enumerate(found, 1):
-        yield sentence
-        if size is not None:
-            tell(f"tagging {file}", stream.tell(), size)
-        else:
-            tell("tagging", number, 0)
-
-
-def _size(stream: BinaryIO) -> int | None:
-    """Of a file; None of a pipe, or a terminal."""
-    try:
-        status = os.fstat(stream.fileno())
-    except (OSError, ValueError):
-        return None
-    return status.st_size if stat.S_ISREG(status.st_mode) else None
+    source.write(map(writers[chosen], found))

@@ -41,11 +41,6 @@ def marked(sentence: TaggedSentence) -> str:
     return f"{sentence}\n"
 
 
-def for_terminals(text: str) -> str:
-    """The same lines without anything that could steer a terminal."""
-    return "\n".join(printable(line) for line in text.split("\n"))
-
-
 def has_colours(console: Console) -> bool:
     """Whether a console shows them: a terminal does, unless NO_COLOR is set."""
     return console.is_terminal and not console.no_color and console.color_system is not None

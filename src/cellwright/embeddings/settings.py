@@ -37,11 +37,14 @@ def _from_anywhere(text: str) -> str:
 
 
 class VectorsSettings(_Part):
-    """Pretrained vectors of words, which do not change."""
+    """Pretrained vectors of words."""
 
     files = "name"
     kind: Literal["vectors"] = "vectors"
     name: str = Field(min_length=1, description="such as glove-100d, or a file")
+    learn: bool = Field(
+        False, description="go on learning those of words that the training part has"
+    )
 
 
 class TableSettings(_Part):

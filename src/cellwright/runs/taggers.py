@@ -6,9 +6,8 @@ from pathlib import Path
 
 from cellwright.base.progress import Progress
 from cellwright.models.tagger import Tagger
-from cellwright.runs.errors import RunError
-from cellwright.runs.folder import RUNS, RunFolder
-from cellwright.runs.trained import Trained, load_trained
+from cellwright.runs.folder import RUNS
+from cellwright.runs.usable import load_usable
 from cellwright.tasks.tagging.task import TaggingTask
 from cellwright.tasks.tagging.use import SentenceTagger
 
@@ -16,28 +15,12 @@ from cellwright.tasks.tagging.use import SentenceTagger
 def load_tagger(
     path: Path | str, *, runs: Path = RUNS, progress: Progress | None = None
 ) -> SentenceTagger:
-    """The tagger of a run with its best weights. The data that it was trained on need not be there;
-    only features that are pooled remember it, if it is.
-
-    Args:
-        path: the run's folder, or its name in `runs`.
-        runs: where runs are.
-        progress: called while vectors are read for the first time.
+    """The tagger of a run, as `load_usable` has it.
 
     Raises:
         RunError: it is not a run, has no weights yet, or has learned something else.
     """
-    folder = RunFolder.open(path, runs)
-    kind = folder.info.recipe.task.kind
-    if kind != "tagging":
-        raise RunError(f"{folder.path} has learned the task {kind!r}, and this is for taggers")
-    trained = load_trained(folder.path, alone=True, progress=progress)
-    if _task(trained).pools:
-        trained = load_trained(folder.path, progress=progress)
-    assert isinstance(trained.model, Tagger)
-    return SentenceTagger(_task(trained), trained.model, progress)
-
-
-def _task(trained: Trained) -> TaggingTask:
+    trained = load_usable(path, "tagging", "taggers", runs=runs, progress=progress)
     assert isinstance(trained.task, TaggingTask)
-    return trained.task
+    assert isinstance(trained.model, Tagger)
+    return SentenceTagger(trained.task, trained.model, progress)

@@ -23,6 +23,7 @@ from cellwright.training.results import EpochRecord, Result, best_of
 if TYPE_CHECKING:
     from cellwright.data import Vocabulary
     from cellwright.models.cell_model import CellModel
+    from cellwright.tasks.sentences.use import Predictor
     from cellwright.tasks.tagging.use import SentenceTagger
 
 
@@ -124,6 +125,17 @@ class TrainedRun(Shown):
         from cellwright.runs.taggers import load_tagger
 
         return load_tagger(self.path)
+
+    @cached_property
+    def predictor(self) -> Predictor:
+        """The trained model of sentences, for any of them: `run.predictor.predict(examples)`.
+
+        Raises:
+            UserError: it has learned another task.
+        """
+        from cellwright.runs.predictors import load_predictor
+
+        return load_predictor(self.path)
 
     @property
     def title(self) -> str:

@@ -42,6 +42,6 @@ def command(words: str, path: Path, behind: str = "") -> str:
 
 def evaluate_command(folder: RunFolder) -> str:
     """The command that looks closer at a run's model: word by word, if it is a language model, and
-    at its errors, if it is a tagger."""
-    closer = {"language": "--words", "tagging": "--errors"}
+    at its errors, if it tells tags or labels."""
+    closer = {"language": "--words", "tagging": "--errors", "sentences": "--errors"}
     return command("evaluate", folder.path, closer.get(folder.info.recipe.task.kind, ""))

@@ -15,7 +15,7 @@ from cellwright.data.labelled.labelled import (
 from cellwright.data.labelled.options import Options
 from cellwright.data.labelled.targets import Target
 from cellwright.data.labelled.tokenizers import EMPTY, Tokenizer
-from cellwright.data.labelled.unlabelled import read_examples
+from cellwright.data.labelled.unlabelled import examples_of, read_examples
 from cellwright.data.labelled_sets import LABELLED, Form, KnownLabelled
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Options",
     "Target",
     "Tokenizer",
+    "examples_of",
     "hidden_files",
     "load",
     "load_with",

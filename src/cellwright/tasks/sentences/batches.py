@@ -52,7 +52,7 @@ def bucketed(lengths: Numbers, size: int, buckets: int, rng: np.random.Generator
     Of the last batch, which may be smaller, the items are those that were drawn last.
 
     >>> order = bucketed(np.arange(10), 2, 5, np.random.default_rng(0))
-    >>> sorted(order.tolist()) == list(range(10)), abs(order[0] - order[1])
+    >>> sorted(order.tolist()) == list(range(10)), int(abs(order[0] - order[1]))
     (True, 1)
     """
     order = rng.permutation(len(lengths))

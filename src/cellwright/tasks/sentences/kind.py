@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cellwright.base.progress import Progress
 from cellwright.data.labelled_sets import LABELLED
 from cellwright.models.sentences.settings import SentenceSettings
+from cellwright.tasks.details import Details, Subject
 from cellwright.tasks.registry import Kept, TaskKind
 from cellwright.tasks.sentences.metrics import METRICS
 from cellwright.tasks.sentences.settings import SentencesSettings
@@ -21,6 +22,13 @@ TARGET = "target.json"
 
 LAPTOP = "sentences-laptop"
 """The recipe that needs nothing but the data."""
+
+PAIRS = ("sick-r", "mrpc", "sts-b")
+WITH_VECTORS = {
+    **{name: f"glue-{name}-laptop" for name in LABELLED if not name.startswith("sick")},
+    **{name: f"blm-{name}-laptop" for name in PAIRS},
+}
+"""Recipes with pretrained vectors, for the data that they were made for."""
 
 if TYPE_CHECKING:
     from cellwright.data.labelled import Target
@@ -38,7 +46,10 @@ def sentences_kind() -> TaskKind:
         names=LABELLED,
         looks=_looks,
         first=LAPTOP,
+        suggest=_suggest,
         kept=Kept(_kept, _restored),
+        errors=_errors,
+        against=_against,
     )
 
 
@@ -56,6 +67,13 @@ def _open(settings: SentencesSettings, progress: Progress | None) -> SentencesTa
     if data.mismatched is not None:
         data = dataclasses.replace(data, test=data.mismatched)
     return SentencesTask(data, settings, progress)
+
+
+def _suggest(task: SentencesTask) -> str:
+    """The recipe with pretrained vectors, where they are on this machine."""
+    from cellwright.tasks.words.vectors_here import suggested
+
+    return suggested(task.settings.data, WITH_VECTORS, LAPTOP)
 
 
 def _kept(task: SentencesTask) -> dict[str, bytes]:
@@ -81,6 +99,18 @@ def _restored(settings: SentencesSettings, files: Mapping[str, bytes]) -> Senten
     task = SentencesTask(data, settings)
     check_models(task.words, files)
     return task
+
+
+def _errors(subject: Subject, top: int) -> Details:
+    from cellwright.tasks.sentences.looks import errors_of
+
+    return errors_of(subject, top)
+
+
+def _against(subject: Subject, other: Subject, top: int) -> Details:
+    from cellwright.tasks.sentences.looks import compared
+
+    return compared(subject, other, top)
 
 
 def _target(kept: object) -> tuple[Target, int]:

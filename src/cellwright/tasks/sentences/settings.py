@@ -54,7 +54,7 @@ class SentencesSettings(TaskSettings):
         20, ge=1, description="batches whose examples are sorted by length together"
     )
     embeddings: Annotated[tuple[EmbeddingSettings, ...], BeforeValidator(as_tuple)] = Field(
-        (VectorsSettings(name="glove-100d"),),
+        (VectorsSettings.model_validate({"name": "glove-100d"}),),
         min_length=1,
         description="what words become, side by side",
     )

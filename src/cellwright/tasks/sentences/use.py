@@ -14,7 +14,7 @@ from cellwright.base.progress import Progress
 from cellwright.models.sentences.sentence_model import SentenceModel
 from cellwright.tasks.sentences.batches import from_unit
 from cellwright.tasks.sentences.task import SentencesTask
-from cellwright.tasks.words.together import WINDOW, batched, looked_at, windows
+from cellwright.tasks.words.together import MOST_WORDS, WINDOW, batched, looked_at, windows
 
 Example = Sequence[str] | str
 """A sentence, or the sentences of a pair."""
@@ -22,7 +22,10 @@ Example = Sequence[str] | str
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model says of an example: a label and how likely each one is, or a score."""
+    """What a model says of an example: a label and how likely each one is, or a score.
+
+    Of a sentence the first 4,000 words were looked at.
+    """
 
     sentences: tuple[str, ...]
     label: str | None
@@ -65,17 +68,22 @@ class Predictor:
 
     def _texts(self, example: Example) -> tuple[str, ...]:
         per_example = self.task.data.per_example
-        texts = (example,) if isinstance(example, str) else tuple(example)
-        if len(texts) != per_example or not all(isinstance(text, str) for text in texts):
+        texts = (example,) if isinstance(example, str) else example
+        if (
+            not isinstance(texts, Sequence)
+            or len(texts) != per_example
+            or not all(isinstance(text, str) for text in texts)
+        ):
             wanted = "a sentence" if per_example == 1 else "a pair of sentences"
             raise UserError(f"an example is {wanted}, not {shown(example)}")
-        return texts
+        return tuple(texts)
 
     def _predicted(self, some: Sequence[tuple[str, ...]]) -> Iterator[Prediction]:
         read = self.task.words_of([text for texts in some for text in texts])
         each = len(read) // len(some)
         examples = [
-            [looked_at(words) for words in read[at : at + each]] for at in range(0, len(read), each)
+            [looked_at(words[:MOST_WORDS]) for words in read[at : at + each]]
+            for at in range(0, len(read), each)
         ]
         found: dict[int, Prediction] = {}
         lengths = [max(map(len, example)) for example in examples]

@@ -16,7 +16,7 @@ from cellwright.data.tagged import Span, TagSet
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.tasks.frequency import range_label, ranges
 from cellwright.tasks.tagging.guesses import Guesses
-from cellwright.tasks.tagging.metric import Tally
+from cellwright.tasks.tally import Tally
 
 Numbers = NDArray[np.int64]
 

@@ -29,9 +29,6 @@ WITH_VECTORS = {
 }
 """Recipes with pretrained vectors, for the data that they were made for."""
 
-VECTORS = ("glove-100d", "glove-50d")
-"""The vectors that these need."""
-
 if TYPE_CHECKING:
     from cellwright.tasks.tagging.task import TaggingTask
 
@@ -73,15 +70,9 @@ def _open(settings: TaggingSettings, progress: Progress | None) -> TaggingTask:
 
 def _suggest(task: TaggingTask) -> str:
     """The recipe with pretrained vectors, where they are on this machine."""
-    from cellwright.embeddings.errors import EmbeddingError
-    from cellwright.embeddings.vector_names import find_vectors
+    from cellwright.tasks.words.vectors_here import suggested
 
-    try:
-        for vectors in VECTORS:
-            find_vectors(vectors)
-    except EmbeddingError:
-        return LAPTOP
-    return WITH_VECTORS.get(task.settings.data, LAPTOP)
+    return suggested(task.settings.data, WITH_VECTORS, LAPTOP)
 
 
 def _kept(task: TaggingTask) -> dict[str, bytes]:

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from cellwright.models.tagger import Tagger
+from cellwright.tasks.detail_tables import (
+    TALLY_COLUMNS,
+    confusion_table,
+    percent,
+    signed_percent,
+    tally_figures,
+)
 from cellwright.tasks.details import Details, Subject, Table
 from cellwright.tasks.tagging.by_frequency import Heard, SpanClass, by_frequency, check_same
 from cellwright.tasks.tagging.guesses import all_guesses
-from cellwright.tasks.tagging.metric import NONE, Tally
 from cellwright.tasks.tagging.mistakes import KINDS, RIGHT, Mistake, Mistakes, mistakes
 from cellwright.tasks.tagging.task import TaggingTask
-
-WIDEST = 12
-"""Types of the widest confusion table; of more, the most frequent confusions are listed."""
+from cellwright.tasks.tally import NONE
 
 AROUND = 4
 """Words that are shown before and behind a mistake."""
@@ -37,11 +41,11 @@ def compared(subject: Subject, other: Subject, top: int) -> Details:
             here.label,
             f"{here.words:,}",
             f"{here.spans.true:,}",
-            _percent(here.spans.f1, here.spans.true),
-            _percent(there.spans.f1, there.spans.true),
-            _signed(here.spans.f1 - there.spans.f1, here.spans.true),
-            _percent(_share(here), here.words),
-            _percent(_share(there), there.words),
+            percent(here.spans.f1, here.spans.true),
+            percent(there.spans.f1, there.spans.true),
+            signed_percent(here.spans.f1 - there.spans.f1, here.spans.true),
+            percent(_share(here), here.words),
+            percent(_share(there), there.words),
         )
         for here, there in classes
     ]
@@ -82,7 +86,7 @@ def _found_only(first: Heard, second: Heard) -> dict[str, int]:
 
 
 def _types(found: Mistakes) -> Table:
-    columns = ("type", "true", "said", "precision", "recall", "F1", "unseen", "F1 of unseen")
+    columns = ("type", *TALLY_COLUMNS, "unseen", "F1 of unseen")
     pairs = [
         (type or "spans", tally, found.unseen.get(type, NONE))
         for type, tally in found.counts.by_type.items()
@@ -91,13 +95,9 @@ def _types(found: Mistakes) -> Table:
     rows = [
         (
             type,
-            f"{tally.true:,}",
-            f"{tally.guessed:,}",
-            _percent(tally.precision, tally.guessed),
-            _percent(tally.recall, tally.true),
-            _percent(tally.f1, tally.true or tally.guessed),
+            *tally_figures(tally),
             f"{unseen.true:,}",
-            _percent(unseen.f1, unseen.true or unseen.guessed),
+            percent(unseen.f1, unseen.true or unseen.guessed),
         )
         for type, tally, unseen in pairs
     ]
@@ -116,21 +116,9 @@ def _ways(found: Mistakes) -> Table:
 
 def _confusion(found: Mistakes, top: int) -> Table:
     types = tuple(type or "spans" for type in found.types)
-    counts = found.confusion.tolist()
-    if len(types) <= WIDEST:
-        rows = [
-            (type, *(f"{many:,}" for many in row)) for type, row in zip(types, counts, strict=True)
-        ]
-        return Table("words by their true type (rows) and what was said", ("true", *types), rows)
-    wrong = [
-        (many, true, said)
-        for true, row in zip(types, counts, strict=True)
-        for said, many in zip(types, row, strict=True)
-        if many and true != said
-    ]
-    most = sorted(wrong, key=lambda entry: -entry[0])[:top]
-    rows = [(true, said, f"{many:,}") for many, true, said in most]
-    return Table("the most frequent confusions of words", ("true", "said", "words"), rows, texts=2)
+    return confusion_table(
+        types, found.confusion.tolist(), "words by their true type", "words", top
+    )
 
 
 def _examples(found: Mistakes, top: int) -> Table:
@@ -158,14 +146,6 @@ def _context(mistake: Mistake, words: list[str]) -> str:
     return f"{before}{' '.join(shown[first:last])}{behind}"
 
 
-def _percent(share: float, of: int) -> str:
-    return f"{100 * share:.2f}" if of else "–"
-
-
-def _signed(difference: float, of: int) -> str:
-    return f"{100 * difference:+.2f}" if of else "–"
-
-
 def _share(one: SpanClass) -> float:
     return one.words_right / one.words if one.words else 0.0
 
@@ -180,8 +160,8 @@ def _errors_document(found: Mistakes) -> dict[str, Any]:
         "by_type": [
             {
                 "type": type,
-                **_tally(tally),
-                "unseen": _tally(found.unseen.get(type, NONE)),
+                **tally.document(),
+                "unseen": found.unseen.get(type, NONE).document(),
                 "kinds": {kind: by_type[type][kind] for kind in KINDS},
             }
             for type, tally in found.counts.by_type.items()
@@ -204,16 +184,7 @@ def _class_document(one: SpanClass) -> dict[str, Any]:
     return {
         "least": one.least,
         "most": one.most,
-        "spans": _tally(one.spans),
+        "spans": one.spans.document(),
         "words": one.words,
         "words_right": one.words_right,
-    }
-
-
-def _tally(tally: Tally) -> dict[str, float]:
-    return {
-        **tally._asdict(),
-        "precision": tally.precision,
-        "recall": tally.recall,
-        "f1": tally.f1,
     }

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,42 +18,12 @@ from cellwright.base.errors import UserError
 from cellwright.data.tagged.schemes import TagSet
 from cellwright.data.tagged.spans import Numbers, Spans
 from cellwright.tasks.metric import Metric
+from cellwright.tasks.tally import NONE, Tally
 
 F1 = Metric(name="F1", form="percent", unit="", items="sentences")
 
 ACCURACY = Metric(name="accuracy", form="percent", unit="", items="sentences")
 """For labels of single words (the scheme `plain`), where F1 is the same."""
-
-
-class Tally(NamedTuple):
-    """How many spans are right, were guessed, and are true."""
-
-    right: int = 0
-    guessed: int = 0
-    true: int = 0
-
-    @property
-    def precision(self) -> float:
-        """The share of guessed spans that are right; 0 where none was guessed."""
-        return self.right / self.guessed if self.guessed else 0.0
-
-    @property
-    def recall(self) -> float:
-        """The share of true spans that were found; 0 where there are none."""
-        return self.right / self.true if self.true else 0.0
-
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall; 0 where nothing is right.
-
-        >>> Tally(right=1, guessed=2, true=4).f1
-        0.3333333333333333
-        """
-        return 2 * self.right / (self.guessed + self.true) if self.right else 0.0
-
-
-NONE = Tally()
-"""No spans at all."""
 
 
 @dataclass(frozen=True)

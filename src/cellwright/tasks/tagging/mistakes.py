@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from cellwright.data.tagged import Span, TagSet
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.tasks.tagging.guesses import Guesses
-from cellwright.tasks.tagging.metric import Counts, Tally, count
+from cellwright.tasks.tagging.metric import Counts, count
+from cellwright.tasks.tally import Tally
 
 RIGHT = "right"
 KINDS = ("missed", "invented", "mistyped", "wrong borders", "borders and type")

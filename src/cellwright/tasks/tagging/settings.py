@@ -34,7 +34,7 @@ class TaggingSettings(TaskSettings):
         "paper that flatters what is then measured on test",
     )
     embeddings: Annotated[tuple[EmbeddingSettings, ...], BeforeValidator(as_tuple)] = Field(
-        (VectorsSettings(name="glove-100d"),),
+        (VectorsSettings.model_validate({"name": "glove-100d"}),),
         min_length=1,
         description="what words become, side by side",
     )

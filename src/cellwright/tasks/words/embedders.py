@@ -26,6 +26,31 @@ class HandedOn(Embedder):
         return batch.features[self.name]
 
 
+class LearnedOn(Embedder):
+    """Vectors that the training goes on with: as they are, and what it adds, which begins with 0.
+
+    Words that the training part does not have, in the vocabulary or not, stay as they are.
+
+    Args:
+        name: of the features.
+        width: numbers of each.
+        words: the vocabulary, with counts of the training part.
+    """
+
+    def __init__(self, name: str, width: int, words: Vocabulary) -> None:
+        super().__init__()
+        self.name, self.width = name, width
+        self.rows: Tensor
+        self.register_buffer("rows", _rows(words, 1), persistent=False)
+        self.added = nn.Embedding(int(self.rows.max()) + 1, width, padding_idx=0)
+        nn.init.zeros_(self.added.weight)
+
+    def forward(self, batch: WordBatch) -> Tensor:
+        """The sum."""
+        known: Tensor = batch.features[self.name] + self.added(self.rows[batch.words])
+        return known
+
+
 class Mixed(Embedder):
     """One sum of layers, by weights that are learned: γ · Σ softmax(w)ₖ · hₖ (Peters et al. 2018).
 
@@ -66,17 +91,23 @@ class WordTable(Embedder):
 
     def __init__(self, words: Vocabulary, width: int, least: int) -> None:
         super().__init__()
-        often = words.counts >= least
-        rows = np.append(np.where(often, np.cumsum(often), 0), 0)
         self.width = width
         self.rows: Tensor
-        self.register_buffer("rows", torch.from_numpy(rows.astype(np.int64)), persistent=False)
-        self.table = nn.Embedding(int(often.sum()) + 1, width)
+        self.register_buffer("rows", _rows(words, least), persistent=False)
+        self.table = nn.Embedding(int(self.rows.max()) + 1, width)
 
     def forward(self, batch: WordBatch) -> Tensor:
         """Each word's own vector."""
         known: Tensor = self.table(self.rows[batch.words])
         return known
+
+
+def _rows(words: Vocabulary, least: int) -> Tensor:
+    """For each word of the vocabulary, and for all that are not in it, which row of a table it has:
+    one of its own from `least` occurrences in training on, otherwise 0."""
+    often = words.counts >= least
+    rows = np.append(np.where(often, np.cumsum(often), 0), 0)
+    return torch.from_numpy(rows.astype(np.int64))
 
 
 class Spelled(Embedder):

@@ -168,7 +168,7 @@ class OfWords:
         return 0
 
 
-class SideBySide:
+class Joined:
     """Features that are one for whoever reads them.
 
     Args:

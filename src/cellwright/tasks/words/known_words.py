@@ -13,9 +13,10 @@ from cellwright.embeddings.settings import (
     EmbeddingSettings,
     TableSettings,
     TransformerSettings,
+    VectorsSettings,
 )
 from cellwright.models.words import Embedder
-from cellwright.tasks.words.embedders import HandedOn, Mixed, WordTable, spelled
+from cellwright.tasks.words.embedders import HandedOn, LearnedOn, Mixed, WordTable, spelled
 from cellwright.tasks.words.features import NOT_POOLED, InOrder, Known, Source
 from cellwright.tasks.words.pooling import full_width
 from cellwright.tasks.words.sources import sources
@@ -101,6 +102,8 @@ class KnownWords:
                 yield WordTable(self._vocabulary, one.width, one.least)
             elif isinstance(one, CharactersSettings):
                 yield spelled(one, self._characters, backend)
+            elif isinstance(one, VectorsSettings) and one.learn:
+                yield LearnedOn(name, known[name].width, self._vocabulary)
             elif isinstance(one, TransformerSettings) and one.mix:
                 layers = known[name].layers
                 yield Mixed(name, layers, known[name].width // layers)

@@ -18,7 +18,7 @@ from cellwright.embeddings.settings import (
     VectorsSettings,
 )
 from cellwright.embeddings.word_lm import WordModel
-from cellwright.tasks.words.features import InSentences, OfWords, SideBySide, Source, Vectors
+from cellwright.tasks.words.features import InSentences, Joined, OfWords, Source, Vectors
 
 _RUNS = Place("cellwright.runs.word_model", "word_model")
 """What opens language models of cellwright's own. It stands above tasks, which import no runs."""
@@ -84,4 +84,4 @@ def _run(name: str, settings: RunSettings, words: Vocabulary) -> Source:
     )
     if not settings.with_input:
         return states
-    return SideBySide(name, [states, OfWords(name, words, model.input)])
+    return Joined(name, [states, OfWords(name, words, model.input)])
