@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 import cellwright as cw
 from cellwright.base.errors import UserError
+from cellwright.compare.encoders.correlation import correlation
 from cellwright.compare.encoders.encoder import Encoder, load_encoders
 from cellwright.compare.encoders.entrants import Entrants
 from cellwright.compare.encoders.figures import (
@@ -108,15 +110,33 @@ def test_both_averages_are_those_of_glue_and_the_paper():
 
 def test_perplexity_beside_scores(found: EncoderFigures):
     # mrpc accuracy: 70, 60, 80 as perplexity grows.
-    assert found.correlations(Measure("mrpc", "accuracy")) == {"t": pytest.approx(0.5)}
-    assert found.correlations(Measure("mrpc", "F1")) == {"t": pytest.approx(-1.0)}
+    # With three models, two of six orders are at the ends.
+    assert found.correlations(Measure("mrpc", "accuracy"))["t"] == pytest.approx((0.5, 3, 1.0))
+    assert found.correlations(Measure("mrpc", "F1"))["t"] == pytest.approx((-1.0, 3, 1 / 3))
     two = dataclasses.replace(found, encoders=(*found.encoders[:2], encoder("c", 9.0, "other")))
     assert two.correlations(Measure("mrpc", "F1")) == {}
     said = " ".join(outcome(found))
     assert said.startswith("a has the highest flat mean of the models, 67.0.")
     assert "3 of 3 are above bow, which has 61.3. 0 of 3 are above lstm, which has 90.0." in said
-    assert said.endswith("flat mean is -0.50: lower perplexity goes with better scores.")
+    assert said.endswith("is -0.50 over 3 models: chance is as far from 0 in 100% of all orders.")
     assert "takes 3 models of one text" in " ".join(outcome(two))
+
+
+def test_what_goes_together_by_more_than_chance():
+    stats = pytest.importorskip("scipy.stats", reason="scipy is not installed")
+    rng, chances = np.random.default_rng(3), {}
+    for size in (5, 12, 40):
+        a = rng.normal(size=size)
+        b = a + rng.normal(size=size)
+        rho, pairs, chance = correlation(a.tolist(), b.tolist())
+        assert (rho, pairs) == (pytest.approx(stats.spearmanr(a, b).statistic), size)
+        chances[size] = chance, stats.spearmanr(a, b).pvalue
+        if size == 5:
+            every = [abs(correlation(list(order), b.tolist()).rho) for order in permutations(a)]
+            assert chance == pytest.approx(np.mean(np.array(every) >= abs(rho) - 1e-9))
+    for size in (12, 40):
+        assert chances[size][0] == pytest.approx(chances[size][1], abs=0.01)
+    assert math.isnan(correlation([1.0, 2.0, 3.0], [5.0, 5.0, 5.0]).rho)
 
 
 def test_tables(found: EncoderFigures):

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
+from cellwright.compare.encoders.correlation import Correlation, correlation
 from cellwright.compare.encoders.encoder import Encoder
 from cellwright.compare.suites.figures import SuiteFigures, average
-from cellwright.tasks.correlation import spearman
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.sentences.glue_score import NAS_BENCH_NLP
 
@@ -134,7 +134,7 @@ class EncoderFigures:
         """Over all encoders, without the baselines."""
         return Statistics.of([self.value(one.label, measure) for one in self.encoders])
 
-    def correlations(self, measure: Measure) -> dict[str, float]:
+    def correlations(self, measure: Measure) -> dict[str, Correlation]:
         """Spearman's correlation of perplexity and a measure, for each text of enough encoders;
         below 0 if better language models are better encoders."""
         found = {}
@@ -146,7 +146,7 @@ class EncoderFigures:
                 if math.isfinite(one.valid) and math.isfinite(value)
             ]
             if len(pairs) >= LEAST_RUNS:
-                found[corpus] = spearman(*zip(*pairs, strict=True))
+                found[corpus] = correlation(*zip(*pairs, strict=True))
         return found
 
     @property
@@ -202,7 +202,9 @@ def _measure(found: EncoderFigures, measure: Measure) -> dict[str, Any]:
         "task": measure.task or None,
         "name": measure.name,
         "over_runs": None if over is None else over._asdict(),
-        "spearman_with_perplexity": found.correlations(measure),
+        "spearman_with_perplexity": {
+            text: one._asdict() for text, one in found.correlations(measure).items()
+        },
     }
 
 

@@ -40,7 +40,7 @@ def over_runs(found: EncoderFigures) -> Table:
             [
                 str(measure),
                 *(_said(measure, value) for value in values),
-                *(by_text.get(text) for text in texts),
+                *(by_text[text].rho if text in by_text else None for text in texts),
             ]
         )
     return Table(columns, rows, f"{caption(found)} {_about(bool(texts))}", "tab:encoders")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import math
 
+from cellwright.compare.encoders.correlation import Correlation
 from cellwright.compare.encoders.figures import FLAT, LEAST_RUNS, EncoderFigures, Measure
 from cellwright.report.suites.words import remarks as suite_remarks
 
 _FLAT = Measure("", FLAT)
+
+SURE = 0.05
+"""What chance does more often than this is not said of models."""
 
 
 def outcome(found: EncoderFigures) -> list[str]:
@@ -38,18 +42,18 @@ def _by_perplexity(found: EncoderFigures) -> list[str]:
         ]
     several = len(by_text) > 1
     return [
-        f"Spearman's correlation of perplexity and {FLAT}{f' on {text}' if several else ''} is "
-        f"{value:.2f}: {_goes(value)}."
-        if math.isfinite(value)
+        f"Spearman's correlation of perplexity and {FLAT} is {one.rho:.2f} over {one.pairs} models"
+        f"{f' of {text}' if several else ''}: {_goes(one)}."
+        if math.isfinite(one.rho)
         else f"All models{f' of {text}' if several else ''} have the same {FLAT}, or perplexity."
-        for text, value in by_text.items()
+        for text, one in by_text.items()
     ]
 
 
-def _goes(value: float) -> str:
-    if abs(value) < 0.1:
-        return "they do not go together"
-    return f"lower perplexity goes with {'better' if value < 0 else 'worse'} scores"
+def _goes(one: Correlation) -> str:
+    if one.chance > SURE:
+        return f"chance is as far from 0 in {100 * one.chance:.0f}% of all orders"
+    return f"lower perplexity goes with {'better' if one.rho < 0 else 'worse'} scores"
 
 
 def remarks(found: EncoderFigures) -> list[str]:
