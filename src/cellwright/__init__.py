@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cellwright.api import (
         as_cell,
         compare,
+        compare_encoders,
         compare_suite,
         evaluate,
         glue_submission,
@@ -47,6 +48,7 @@ __all__ = [
     "as_cell",
     "bench",
     "compare",
+    "compare_encoders",
     "compare_suite",
     "data",
     "evaluate",
@@ -68,6 +70,7 @@ _LATER = {
     **dict.fromkeys(
         (
             "as_cell",
+            "compare_encoders",
             "compare_suite",
             "evaluate",
             "glue_submission",

@@ -40,7 +40,9 @@ def test_version(run):
     assert run("--version").out.startswith("cellwright ")
 
 
-@pytest.mark.parametrize("command", ["studies plot", "studies export", "runs plot", "similarity"])
+@pytest.mark.parametrize(
+    "command", ["studies plot", "studies export", "runs plot", "similarity", "encoders"]
+)
 def test_a_help_names_the_extra_that_a_command_needs(run, command: str):
     """An unescaped bracket is markup, and vanishes."""
     text = " ".join(run(*command.split(), "--help").out.split())

@@ -64,7 +64,8 @@ def test_each_paper_has_its_recipe_and_a_small_one():
     pairs = [f"blm-{data}" for data in ("mrpc", "sick-r", "sts-b")]
     esim = [f"esim-{data}" for data in ("mrpc", "sick-r", "sts-b")]
     bert = [f"{name}-bert" for name in (*pairs, *esim)]
-    sentences = [*pairs, *esim, *(f"glue-{data}" for data in glue)]
+    each = [f"{kind}-{data}" for kind in ("frozen", "glue") for data in glue]
+    sentences = [*pairs, *esim, *each]
     wanted = sorted([*papers, *taggers, *more, *words, *sentences, *bert])
     assert [name for name in names if not name.endswith("laptop")] == wanted
     assert all(f"{name}-laptop" in names for name in (*papers, *taggers, *sentences))

@@ -21,7 +21,7 @@ from cellwright.tasks.tagging.batches import Batches
 from cellwright.tasks.tagging.legal import legal
 from cellwright.tasks.tagging.settings import TaggingSettings
 from cellwright.tasks.tagging.task import TaggingTask
-from cellwright.tasks.words import features
+from cellwright.tasks.words import sources
 
 ROWS = {
     "train": "Ann B-PER\nlives O\nin O\nNew B-LOC\nYork I-LOC\n\nBob B-PER\nleft O\n\nOslo B-LOC\n",
@@ -80,8 +80,8 @@ def test_features_by_place_stay_with_their_words(
 
         return Features("test", ["lengths"], texts, 1, compute, half)
 
-    monkeypatch.setattr(features, "CharacterModel", Model)
-    monkeypatch.setattr(features, "character_features", lengths)
+    monkeypatch.setattr(sources, "CharacterModel", Model)
+    monkeypatch.setattr(sources, "character_features", lengths)
     whole = task_of(folder, {"kind": "flair", "models": ["x"]})
     first, second = whole.halves()
     assert [len(task.data.train) for task in (first, second)] == [1, 2]

@@ -12,11 +12,13 @@ notebook. The commands call these functions too, and print. May import everythin
 
 from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
+from cellwright.api.encoding import compare_encoders
 from cellwright.api.inputs import as_cell
 from cellwright.api.predicting import glue_submission, predict
 from cellwright.api.results import (
     Comparison,
     Cost,
+    EncoderComparison,
     Evaluation,
     Found,
     Sensitivity,
@@ -33,6 +35,7 @@ from cellwright.api.watching import Watcher
 __all__ = [
     "Comparison",
     "Cost",
+    "EncoderComparison",
     "Evaluation",
     "Found",
     "Sensitivity",
@@ -42,6 +45,7 @@ __all__ = [
     "Watcher",
     "as_cell",
     "compare",
+    "compare_encoders",
     "compare_suite",
     "evaluate",
     "glue_submission",

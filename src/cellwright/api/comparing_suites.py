@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from cellwright.compare.suites.suite import Suite, find_suite, recipe_of
 from cellwright.report.drawing import matplotlib
 from cellwright.report.paper import paper_width
 from cellwright.report.suites.page import write_suite_report
+from cellwright.runs.recipes import Recipe
 from cellwright.trials.executors import Limits
 from cellwright.trials.executors.choosing import check_choice
 from cellwright.trials.retries import Retries
@@ -94,14 +95,63 @@ def compare_suite(
     check_choice(executor, threads=threads, **where)
     chosen_suite = suite if isinstance(suite, Suite) else find_suite(suite)
     contenders = told_apart(contenders_of(cells, random, random_seed))
-    folder = Path(out)
-    check_suite_place(folder, chosen_suite)
-    changes = overrides(settings, epochs=epochs)
-    fixed = {"seeds": seeds, "threads": threads, "parameters": as_size(parameters)}
-    plans, missing = _plans(chosen_suite, folder, contenders, changes, fixed, told)
-    write_suite(folder, chosen_suite)
+    return carried_out_suite(
+        chosen_suite,
+        Path(out),
+        lambda recipe: (recipe, contenders),
+        told,
+        changes=overrides(settings, epochs=epochs),
+        fixed={"seeds": seeds, "threads": threads, "parameters": as_size(parameters)},
+        executor=executor,
+        where=where,
+        retries=retries,
+        command=command,
+        width=width,
+        report=write_suite_report,
+    )
+
+
+Entrants = Callable[[Recipe], tuple[Recipe, Sequence[Contender]]]
+"""What is compared on a task, by the task's recipe: the recipe of the comparison, and the cells."""
+
+
+def carried_out_suite(
+    suite: Suite,
+    folder: Path,
+    entrants: Entrants,
+    told: Watcher,
+    *,
+    changes: Sequence[str],
+    fixed: Mapping[str, Any],
+    executor: str,
+    where: Mapping[str, Any],
+    retries: Retries,
+    command: str,
+    width: float | None,
+    report: Callable[[SuiteFigures, str], Path],
+    all_tasks: bool = False,
+    begun: Callable[[], None] = lambda: None,
+) -> SuiteComparison:
+    """A comparison on every task of a suite of which all that is missing was trained.
+
+    Args:
+        suite: the tasks.
+        folder: where everything goes.
+        entrants: what is compared on each.
+        told: who is told how it goes.
+        changes: settings that go before those of every task's recipe.
+        fixed: what `checked_plan` takes, the same for all tasks.
+        executor, where, retries, command, width: as `carried_out` takes them.
+        report: writes the report of it all, and says where it is.
+        all_tasks: whether data that is not here is an error.
+        begun: called when it is written down what is compared, and nothing is trained yet.
+    """
+    check_suite_place(folder, suite)
+    plans, missing = _plans(suite, folder, entrants, changes, fixed, told, all_tasks)
+    write_suite(folder, suite)
     for plan in plans.values():
         write_plan(plan)
+    begun()
     found: dict[str, Comparison] = {}
     for place, (label, plan) in enumerate(plans.items(), 1):
         told.note(f"task {place} of {len(plans)}: {label}")
@@ -117,20 +167,21 @@ def compare_suite(
         )
     tasks = tuple(
         TaskFigures(task, found[task.label].plan, found[task.label].standings)
-        for task in chosen_suite.tasks
+        for task in suite.tasks
         if task.label in found
     )
-    figures = SuiteFigures(folder, chosen_suite, tasks, missing)
-    return SuiteComparison(figures, found, write_suite_report(figures, command))
+    figures = SuiteFigures(folder, suite, tasks, missing)
+    return SuiteComparison(figures, found, report(figures, command))
 
 
 def _plans(
     suite: Suite,
     folder: Path,
-    contenders: Sequence[Contender],
+    entrants: Entrants,
     changes: Sequence[str],
     fixed: Mapping[str, Any],
     told: Watcher,
+    all_tasks: bool,
 ) -> tuple[dict[str, Plan], dict[str, str]]:
     """The comparison on each task whose data is here, and why the others have none.
 
@@ -147,11 +198,14 @@ def _plans(
     missing: dict[str, str] = {}
     for label, recipe in recipes.items():
         try:
+            own, contenders = entrants(recipe)
             with told.reading() as reading:
                 plans[label] = checked_plan(
-                    folder / label, contenders, recipe, progress=reading, **fixed
+                    folder / label, contenders, own, progress=reading, **fixed
                 )
         except NotHereError as error:
+            if all_tasks:
+                raise UserError(f"{label}: {error}") from None
             missing[label] = str(error)
             told.warn(f"{label} is missing: {error}")
         except UserError as error:

@@ -8,6 +8,7 @@ import typer
 
 from cellwright.cli import (
     compare,
+    encoders,
     evaluate,
     glue_submission,
     predict,
@@ -56,6 +57,7 @@ app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)
 app.command("similarity", cls=Command, epilog=similarity.EXAMPLES)(similarity.run)
+app.command("encoders", cls=Command, epilog=encoders.EXAMPLES)(encoders.run)
 app.command("glue-submission", cls=Command, epilog=glue_submission.EXAMPLES)(glue_submission.run)
 
 

@@ -15,6 +15,7 @@ from cellwright.base.errors import shown
 from cellwright.cell import Cell
 from cellwright.engine.probe import dead_reason
 from cellwright.runs.errors import RunError
+from cellwright.runs.recipes import Recipe
 from cellwright.spaces import Space, space
 
 MOST_RANDOM = 1000
@@ -33,12 +34,14 @@ class Contender:
         cell: the cell itself.
         source: where it comes from, for people.
         width: `hidden` of its model, in place of the recipe's (`widths.py`).
+        recipe: how it is trained, in place of the comparison's recipe; on the same data.
     """
 
     label: str
     cell: Cell
     source: str = ""
     width: int | None = None
+    recipe: Recipe | None = None
 
 
 def contender(cell: Cell, label: str = "", source: str = "") -> Contender:
@@ -68,10 +71,12 @@ def told_apart(contenders: Sequence[Contender]) -> tuple[Contender, ...]:
                 f"{one.label} is a supernet: its mix nodes take their weights from a search; "
                 "derive a cell from it and compare that"
             )
-    first: dict[str, Contender] = {}
+    first: dict[str, list[Contender]] = {}
     for one in contenders:
-        same = first.setdefault(one.cell.id, one)
-        if same is not one:
+        others = first.setdefault(one.cell.id, [])
+        same = next((other for other in others if other.recipe == one.recipe), None)
+        others.append(one)
+        if same is not None:
             raise RunError(
                 f"{_described(same)} and {_described(one)} are the same cell ({one.cell.id}); "
                 "name it once, or draw random cells from another seed"

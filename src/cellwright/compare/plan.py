@@ -79,8 +79,10 @@ class Plan:
         raise RunError(f"{self.folder} has no cell {label!r}")
 
     def recipe_of(self, one: Contender) -> Recipe:
-        """How a cell is trained: by the recipe, with the width that the cell has of its own."""
-        return self.recipe if one.width is None else with_width(self.recipe, one.width)
+        """How a cell is trained: by its own recipe or the comparison's, with the width that the
+        cell has of its own."""
+        recipe = self.recipe if one.recipe is None else one.recipe
+        return recipe if one.width is None else with_width(recipe, one.width)
 
     def run(self, label: str, seed: int) -> RunFolder | None:
         """A training, if it has begun.
@@ -191,7 +193,7 @@ def checked_plan(
         task.fingerprint,
         threads,
     )
-    _check_sizes(plan, task)
+    _check_sizes(plan, task, progress)
     if (folder / FILE).exists():
         _check_same(read_plan(folder), plan)
     return plan
@@ -223,16 +225,28 @@ def check_data(task: Task[Any], recipe: Recipe) -> None:
         task.ordered(part, recipe.training.evaluation_batch)
 
 
-def _check_sizes(plan: Plan, task: Task[Any]) -> None:
+def _check_sizes(plan: Plan, task: Task[Any], progress: Progress | None) -> None:
     """Say so here if a cell cannot be trained on this machine, and not after others were."""
-    training = plan.recipe.training
-    batch = task.batches("train", training.batch, 0, 0)[0]
+    batch = task.batches("train", plan.recipe.training.batch, 0, 0)[0]
     for one in plan.contenders:
+        recipe, own, first = plan.recipe_of(one), task, batch
+        if one.recipe is not None:
+            own = _own_task(plan, one.recipe, progress)
+            first = own.batches("train", recipe.training.batch, 0, 0)[0]
         try:
-            model = partial(task.model, one.cell, plan.recipe_of(one).model)
-            check_size(model, batch, training, "training")
+            model = partial(own.model, one.cell, recipe.model)
+            check_size(model, first, recipe.training, "training")
         except NotEnoughMemoryError as error:
             raise NotEnoughMemoryError(f"{one.label}: {error}") from None
+
+
+def _own_task(plan: Plan, recipe: Recipe, progress: Progress | None) -> Task[Any]:
+    """The task of a cell that has a recipe of its own."""
+    task = open_task(recipe.task, progress)
+    if (task.fingerprint, task.metric) != (plan.fingerprint, plan.metric):
+        raise RunError(f"{recipe.name} is about other data, or another metric, than {plan.folder}")
+    check_data(task, recipe)
+    return task
 
 
 def _check_same(before: Plan, now: Plan) -> None:
@@ -260,6 +274,9 @@ def _check_same(before: Plan, now: Plan) -> None:
             )
         if cells[one.label].cell.id != one.cell.id:
             raise RunError(f"{where} was made with another cell {one.label}; {hint}")
+        new_settings, old_settings = (_own_settings(each) for each in (cells[one.label], one))
+        if new_settings != old_settings:
+            raise RunError(f"{where} was made with other settings of {one.label}; {hint}")
         if cells[one.label].width != one.width:
             raise RunError(f"{where} was made with another width of {one.label}; {hint}")
     if len(now.seeds) < len(before.seeds):
@@ -275,6 +292,10 @@ def _settings(recipe: Recipe) -> dict[str, Any]:
         values = getattr(recipe, table).model_dump()
         flat |= {f"{table}.{key}": value for key, value in values.items()}
     return flat
+
+
+def _own_settings(one: Contender) -> dict[str, Any]:
+    return {} if one.recipe is None else _settings(one.recipe)
 
 
 # -- on disk -------------------------------------------------------------------------------------
@@ -304,7 +325,11 @@ def write_plan(plan: Plan) -> None:
 
 def _entry(one: Contender) -> dict[str, Any]:
     values: dict[str, Any] = {"label": one.label, "id": one.cell.id, "source": one.source}
-    return values if one.width is None else {**values, "width": one.width}
+    if one.width is not None:
+        values["width"] = one.width
+    if one.recipe is not None:
+        values["recipe"] = one.recipe.model_dump()
+    return values
 
 
 def read_plan(folder: Path) -> Plan:
@@ -341,4 +366,4 @@ def _contender(folder: Path, entry: CellEntry) -> Contender:
     cell = read_cell(path)
     if cell.id != entry.id:
         raise RunError(f"{path} is not the cell that the comparison was made with")
-    return Contender(entry.label, cell, entry.source, entry.width)
+    return Contender(entry.label, cell, entry.source, entry.width, entry.recipe)

@@ -19,6 +19,9 @@ class _Strict(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
+RecipeEntry = Annotated[Recipe, BeforeValidator(lambda value: recipe_from_json(Recipe, value))]
+
+
 class CellEntry(_Strict):
     """A cell of the file. Its label names files, and none of them may be elsewhere."""
 
@@ -26,6 +29,7 @@ class CellEntry(_Strict):
     id: str
     source: str
     width: int | None = Field(None, ge=1)
+    recipe: RecipeEntry | None = None
 
 
 class _DataEntry(_Strict):
@@ -36,7 +40,7 @@ class _DataEntry(_Strict):
 class PlanValues(_Strict):
     """All of it."""
 
-    recipe: Annotated[Recipe, BeforeValidator(lambda value: recipe_from_json(Recipe, value))]
+    recipe: RecipeEntry
     metric: Metric
     data: _DataEntry
     cells: list[CellEntry] = Field(min_length=1)

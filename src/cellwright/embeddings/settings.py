@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
-from cellwright.base.bounds import Count
+from cellwright.base.bounds import Count, CountFromZero
 from cellwright.base.errors import shown
 from cellwright.base.paths import from_anywhere
 from cellwright.base.validation import as_tuple
@@ -118,6 +118,20 @@ class RunSettings(_Kept):
     files = "run"
     kind: Literal["run"] = "run"
     run: str = Field(min_length=1, description="the folder of a run")
+    with_input: bool = Field(
+        False, description="put the model's own vector of the word behind its state"
+    )
+
+
+class SgnsSettings(_Part):
+    """Vectors by SGNS, word2vec's skip-gram, trained on the text of a run; they do not change."""
+
+    files = "run"
+    kind: Literal["sgns"] = "sgns"
+    run: str = Field(min_length=1, description="the folder of a language model's run")
+    width: CountFromZero = Field(0, description="numbers of a word; 0: as many as the model has")
+    epochs: Count = Field(5, description="how often the text is read")
+    seed: CountFromZero = Field(0, description="decides the first vectors and every draw")
 
 
 class CharactersSettings(_Part):
@@ -161,7 +175,8 @@ EmbeddingSettings = Annotated[
         | CharactersSettings
         | FlairSettings
         | TransformerSettings
-        | RunSettings,
+        | RunSettings
+        | SgnsSettings,
         Field(discriminator="kind"),
     ],
     BeforeValidator(_whole),

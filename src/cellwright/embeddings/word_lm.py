@@ -8,10 +8,11 @@ is the model's `<unk>`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import Tensor
 
 from cellwright.base.progress import Progress
@@ -29,12 +30,14 @@ class WordModel:
         vocabulary: what the numbers mean.
         size: numbers of a word's vector.
         fingerprint: a hash of all that the vectors depend on.
+        vectors: what the model itself reads for each word of its vocabulary, (words, width).
     """
 
     read: Read
     vocabulary: Vocabulary
     size: int
     fingerprint: str
+    vectors: NDArray[np.float32]
 
     def features(self, sentences: Sentences, half: bool = False) -> Features:
         """What the model has for all words, (words, size)."""
@@ -46,8 +49,15 @@ class WordModel:
         about = ["word model states 1", self.fingerprint]
         return Features("runs", about, sentences, self.size, compute, half)
 
+    def input(self, words: Sequence[str]) -> NDArray[np.float32]:
+        """What the model reads for words, wherever they stand: (words, width)."""
+        return self.vectors[known_as(words, self.vocabulary)]
+
     def _text(self, words: Sequence[str]) -> Text:
-        known = self.vocabulary
-        numbers = known.encode(word if word in known else word.lower() for word in words)
-        whole = np.append(known.eos, numbers).astype(np.int64)
+        whole = np.append(self.vocabulary.eos, known_as(words, self.vocabulary)).astype(np.int64)
         return Text(whole, np.arange(1, len(whole), dtype=np.int64))
+
+
+def known_as(words: Iterable[str], vocabulary: Vocabulary) -> NDArray[np.int32]:
+    """The numbers that words have: of the word as it is, in lower case, or else of `<unk>`."""
+    return vocabulary.encode(word if word in vocabulary else word.lower() for word in words)

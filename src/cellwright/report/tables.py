@@ -89,6 +89,14 @@ def best_rows(values: Sequence[float | None], higher_is_better: bool = False) ->
     return {place for place, value in enumerate(values) if value == best}
 
 
+def shown_rows(table: Table) -> list[list[str]]:
+    """The rows as people read them."""
+    return [
+        [_words(column, value) for column, value in zip(table.columns, row, strict=True)]
+        for row in table.rows
+    ]
+
+
 def write_table(table: Table, path: Path) -> None:
     """Write a table into a file, whole; its ending says in which format.
 
@@ -132,8 +140,7 @@ def to_markdown(table: Table) -> str:
     lines = [f"{table.caption}\n"] if table.caption else []
     lines.append(_line(_in_markdown(column.title) for column in table.columns))
     lines.append(_line("---:" if column.right else "---" for column in table.columns))
-    for place, row in enumerate(table.rows):
-        words = [_words(column, value) for column, value in zip(table.columns, row, strict=True)]
+    for place, words in enumerate(shown_rows(table)):
         bold = "**" if place in table.best else ""
         lines.append(_line(f"{bold}{_in_markdown(word)}{bold}" if word else "" for word in words))
     return "\n".join(lines) + "\n"

@@ -81,7 +81,7 @@ def similarities(
     texts: dict[tuple[str, int], Corpus] = {}
     for trained in runs:
         embedding = embedding_of(trained)
-        models.append(_described(trained, embedding))
+        models.append(described(trained))
         vectors.append(_needed(embedding, sets))
         if sgns is not None:
             trained.check_data()  # which a baseline is trained on
@@ -106,7 +106,13 @@ def embedding_of(trained: Trained) -> WordVectors:
     return WordVectors(trained.folder.path.name, vocabulary.tokens, vocabulary.counts, weight)
 
 
-def _described(trained: Trained, embedding: WordVectors) -> Model:
+def described(trained: Trained) -> Model:
+    """What is known of a language model.
+
+    Raises:
+        RunError: the run is of another task.
+    """
+    embedding = embedding_of(trained)
     folder, info = trained.folder, trained.folder.info
     best = best_of(curve_of(folder))
     return Model(

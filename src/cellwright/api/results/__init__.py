@@ -1,6 +1,7 @@
 """What the front door gives back: objects that say what came out, and show it in a notebook."""
 
 from cellwright.api.results.comparison import Comparison
+from cellwright.api.results.encoders import EncoderComparison
 from cellwright.api.results.found import Found
 from cellwright.api.results.sensitivity import Sensitivity
 from cellwright.api.results.shown import Cost, Shown
@@ -11,6 +12,7 @@ from cellwright.api.results.trained_run import Evaluation, TrainedRun
 __all__ = [
     "Comparison",
     "Cost",
+    "EncoderComparison",
     "Evaluation",
     "Found",
     "Sensitivity",

@@ -112,6 +112,11 @@ def _packaged(
     return name, Suite.model_validate({"name": name, "title": title, "tasks": found})
 
 
+def on_glue(name: str, title: str, recipe: str) -> Suite:
+    """GLUE's tasks with other recipes; `{}` in their names stands for the task's label."""
+    return _packaged(name, title, recipe, _GLUE)[1]
+
+
 SUITES = dict((
     _packaged("glue", "GLUE", "glue-{}", _GLUE),
     _packaged("glue-laptop", "GLUE, with short trainings", "glue-{}-laptop", _GLUE),

@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from cellwright.cell import Cell
 from cellwright.engine import WeightBank
 from cellwright.models.sentences.esim import Esim
+from cellwright.models.sentences.frozen import Frozen
 from cellwright.models.sentences.max_pooled import BiRnn, Blm
 from cellwright.models.sentences.sentence_model import SentenceModel
-from cellwright.models.sentences.settings import BiRnnSettings, BlmSettings, SentenceSettings
+from cellwright.models.sentences.settings import (
+    BiRnnSettings,
+    BlmSettings,
+    EsimSettings,
+    SentenceSettings,
+)
 from cellwright.models.words import Embedder
 
 
@@ -36,4 +42,6 @@ def build_sentence_model(
         return BiRnn(settings, cell, embedders, outputs, per_example, backend=backend, bank=bank)
     if isinstance(settings, BlmSettings):
         return Blm(settings, cell, embedders, outputs, per_example, backend=backend, bank=bank)
-    return Esim(settings, cell, embedders, outputs, per_example, backend=backend, bank=bank)
+    if isinstance(settings, EsimSettings):
+        return Esim(settings, cell, embedders, outputs, per_example, backend=backend, bank=bank)
+    return Frozen(settings, cell, embedders, outputs, per_example, backend=backend, bank=bank)

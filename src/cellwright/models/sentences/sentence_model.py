@@ -18,7 +18,7 @@ from cellwright.engine.ragged import Ragged
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.sentences.batch import SentenceBatch
 from cellwright.models.sentences.layer_cells import cells_of_layers
-from cellwright.models.sentences.settings import BiRnnSettings, BlmSettings, EsimSettings
+from cellwright.models.sentences.settings import SentenceSettings
 from cellwright.models.settings import BY_WIDTH
 from cellwright.models.words import Embedder, embedded
 
@@ -46,7 +46,7 @@ class SentenceModel(CellModel[SentenceBatch]):
 
     def __init__(
         self,
-        settings: BiRnnSettings | BlmSettings | EsimSettings,
+        settings: SentenceSettings,
         cell: Cell,
         embedders: Sequence[Embedder],
         outputs: int,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import Self
@@ -19,6 +19,14 @@ class _Common(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
+    loss: Literal["cross-entropy", "squared", "absolute"] = Field(
+        "squared", description="of a score: squared or absolute; of labels always cross-entropy"
+    )
+
+
+class _Recurrent(_Common):
+    """Models with recurrent layers."""
+
     hidden: Count
     layer_cells: Annotated[tuple[LayerCell, ...], BeforeValidator(as_tuple)] = Field(
         (),
@@ -26,9 +34,6 @@ class _Common(BaseModel):
         "or another one by its name, file or text; '*' for all unless said",
     )
     init_range: Start = Field(BY_WIDTH, description="the cell's weights start uniform in ± this")
-    loss: Literal["cross-entropy", "squared", "absolute"] = Field(
-        "squared", description="of a score: squared or absolute; of labels always cross-entropy"
-    )
 
     @property
     def depth(self) -> int:
@@ -51,7 +56,7 @@ class _Common(BaseModel):
         return self
 
 
-class _Stack(_Common):
+class _Stack(_Recurrent):
     """Recurrent layers on top of each other."""
 
     layers: Annotated[Count, up_to(1000)] = Field(1, description="number of recurrent layers")
@@ -111,7 +116,7 @@ class BlmSettings(_Stack):
     )
 
 
-class EsimSettings(_Common):
+class EsimSettings(_Recurrent):
     """ESIM (Chen et al. 2017) as ENAS-pairs has it (2020, section 3.2, Table 5: GloVe, L/L, SICK).
 
     The paper uses AllenNLP's model, of which the widths of projection and feed-forward layer are.
@@ -147,7 +152,28 @@ class EsimSettings(_Common):
         return 2
 
 
+class FrozenSettings(_Common):
+    """A head on words' vectors that do not change, as jiant 1.3 has it on a frozen encoder.
+
+    NAS-Bench-NLP (2020, section 4.2) uses jiant, and does not say what of it was changed.
+    """
+
+    kind: Literal["frozen"] = Field(
+        "frozen", description="a head on vectors that are as they are, without a recurrent layer"
+    )
+    projection: Count = Field(512, description="width of what each word's vector is projected to")
+    pooling: Literal["max", "mean"] = Field(
+        "max", description="from words to a sentence: the largest of each feature, or the mean"
+    )
+    feed_forward: Count = Field(512, description="width of the MLP's hidden layer")
+    dropout_input: Rate = Field(0.2, description="on the words' vectors")
+    dropout_projection: Rate = Field(0.2, description="before the last projection")
+
+    layer_cells: ClassVar[tuple[str, ...]] = ()
+    init_range: ClassVar[Start] = BY_WIDTH
+
+
 SentenceSettings = Annotated[
-    BiRnnSettings | BlmSettings | EsimSettings, Field(discriminator="kind")
+    BiRnnSettings | BlmSettings | EsimSettings | FrozenSettings, Field(discriminator="kind")
 ]
 """The settings of any model of sentences; `kind` says which."""

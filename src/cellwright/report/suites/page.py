@@ -56,10 +56,7 @@ def write_suite_report(found: SuiteFigures, command: str = "") -> Path:
         if more is not None:
             page.table(*more, numeric=range(1, len(more[0])), caption="Each figure by itself.")
     page.section("Tasks")
-    page.links(
-        (f"{one.task.label}: {task_outcome(one.plan, one.standings)}", _task_page(one.task.label))
-        for one in found.tasks
-    )
+    page.links(task_links(found))
     page.section("How it was made")
     for one in found.tasks:
         page.text(f"{one.task.label}, by the recipe {one.plan.recipe.name}:")
@@ -72,5 +69,12 @@ def write_suite_report(found: SuiteFigures, command: str = "") -> Path:
     return found.folder / PAGE
 
 
-def _task_page(label: str) -> str:
-    return f"{label}/{TASK_PAGE}"
+def task_links(found: SuiteFigures) -> list[tuple[str, str]]:
+    """What came out on each task, and where its page is."""
+    return [
+        (
+            f"{one.task.label}: {task_outcome(one.plan, one.standings)}",
+            f"{one.task.label}/{TASK_PAGE}",
+        )
+        for one in found.tasks
+    ]

@@ -8,30 +8,20 @@ as they come, and nothing is kept.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cellwright.base.plugins import Place, load
 from cellwright.base.progress import Progress
 from cellwright.data.vocabulary import Vocabulary
 from cellwright.embeddings.all_vectors import AllVectors
-from cellwright.embeddings.encoder import Encoder
-from cellwright.embeddings.flair_lm import CharacterModel, character_features
 from cellwright.embeddings.kept_arrays import key_of
 from cellwright.embeddings.kept_features import Features
-from cellwright.embeddings.settings import (
-    EmbeddingSettings,
-    FlairSettings,
-    RunSettings,
-    TransformerSettings,
-    VectorsSettings,
-)
+from cellwright.embeddings.settings import VectorsSettings
 from cellwright.embeddings.vectors import word_vectors
-from cellwright.embeddings.word_lm import WordModel
 
 Rows = NDArray[Any]
 """Numbers in float32 or half precision."""
@@ -58,10 +48,6 @@ class InOrder(Protocol):
 Lookup = Callable[[NDArray[np.int32], int, int], Rows]
 """The features of some words of a part, (words, width): from their numbers, and from where they
 stand in the part."""
-
-_RUNS = Place("cellwright.runs.word_model", "word_model")
-"""What opens language models of cellwright's own. It stands above tasks, which import no runs."""
-
 
 NOT_POOLED = "none"
 
@@ -150,6 +136,69 @@ class Vectors:
         return 0
 
 
+class OfWords:
+    """Vectors that a word has wherever it stands, of any word.
+
+    Args:
+        name: what they are called in batches.
+        words: the vocabulary.
+        of: gives the vectors of words, (words, width).
+    """
+
+    def __init__(self, name: str, words: Vocabulary, of: Callable[[Sequence[str]], Rows]) -> None:
+        self.name, self.layers, self.pooling = name, 1, NOT_POOLED
+        self._of, self._matrix = of, of(words.tokens)
+        self.width = int(self._matrix.shape[1])
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of the vectors."""
+        return key_of([self._matrix.tobytes()])
+
+    def of(self, part: InOrder, progress: Progress | None = None) -> Lookup:
+        """From the vectors of the vocabulary."""
+        return lambda words, start, end: self._matrix[words]
+
+    def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
+        """Of words that need not be in the vocabulary."""
+        return self._of([word for sentence in sentences for word in sentence])
+
+    def missing(self, part: InOrder) -> int:
+        """Nothing: the matrix is there."""
+        return 0
+
+
+class Joined:
+    """Features that are one for whoever reads them.
+
+    Args:
+        name: what they are called in batches.
+        parts: none of which is pooled.
+    """
+
+    def __init__(self, name: str, parts: Sequence[Source]) -> None:
+        self.name, self.layers, self.pooling = name, 1, NOT_POOLED
+        self._parts, self.width = parts, sum(each.width for each in parts)
+
+    @property
+    def identity(self) -> str:
+        """A hash of all."""
+        return key_of([each.identity for each in self._parts])
+
+    def of(self, part: InOrder, progress: Progress | None = None) -> Lookup:
+        """What each has for a word, one behind the other."""
+        found = [each.of(part, progress) for each in self._parts]
+        return lambda words, start, end: np.concatenate([f(words, start, end) for f in found], 1)
+
+    def rows(self, sentences: Texts, progress: Progress | None = None) -> Rows:
+        """The same for any sentences."""
+        return np.concatenate([each.rows(sentences, progress) for each in self._parts], 1)
+
+    def missing(self, part: InOrder) -> int:
+        """What is missing of any."""
+        return sum(each.missing(part) for each in self._parts)
+
+
 class InSentences:
     """Features of words in their sentences: computed for a whole part, or found where they are
     kept.
@@ -199,56 +248,3 @@ class InSentences:
         return self._features(
             [self._words.decode(words[start:end]) for start, end in itertools.pairwise(offsets)]
         )
-
-
-def sources(
-    settings: Sequence[EmbeddingSettings],
-    words: Vocabulary,
-    progress: Progress | None = None,
-    *,
-    per_example: int = 1,
-    pieces_of: str | None = None,
-) -> Iterator[Source]:
-    """The sources of all features that do not change.
-
-    Args:
-        settings: of embeddings, side by side.
-        words: the vocabulary.
-        progress: told while vectors are read for the first time.
-        per_example: how many sentences belong together. Of two, parts have the first, the second,
-            the first of the next pair, and so on; encoders may read them together.
-        pieces_of: the encoder whose pieces the words are, if they are no ordinary words.
-
-    Raises:
-        UserError: a file is not there, or damaged, or a package is not installed.
-    """
-    for number, one in enumerate(settings):
-        name = f"{number}-{one.kind}"
-        if isinstance(one, VectorsSettings):
-            yield Vectors(name, one, words, progress)
-        elif isinstance(one, FlairSettings):
-            yield _flair(name, one, words)
-        elif isinstance(one, TransformerSettings):
-            encoder = Encoder(one, per_example, pieces_of)
-            yield InSentences(
-                name, words, encoder.width, encoder.features, layers=len(encoder.layers)
-            )
-        elif isinstance(one, RunSettings):
-            yield _run(name, one, words)
-
-
-def _flair(name: str, settings: FlairSettings, words: Vocabulary) -> InSentences:
-    models = [CharacterModel(model) for model in settings.models]
-    width = sum(model.size for model in models)
-    return InSentences(
-        name,
-        words,
-        width,
-        lambda texts: character_features(models, texts, settings.half),
-        pooling=settings.pooling,
-    )
-
-
-def _run(name: str, settings: RunSettings, words: Vocabulary) -> InSentences:
-    model: WordModel = load(_RUNS)[0](settings.run)
-    return InSentences(name, words, model.size, lambda texts: model.features(texts, settings.half))

@@ -17,8 +17,9 @@ from cellwright.embeddings.settings import (
 )
 from cellwright.models.words import Embedder
 from cellwright.tasks.words.embedders import HandedOn, LearnedOn, Mixed, WordTable, spelled
-from cellwright.tasks.words.features import NOT_POOLED, InOrder, Known, Source, sources
+from cellwright.tasks.words.features import NOT_POOLED, InOrder, Known, Source
 from cellwright.tasks.words.pooling import full_width
+from cellwright.tasks.words.sources import sources
 from cellwright.tasks.words.spellings import Spellings
 
 

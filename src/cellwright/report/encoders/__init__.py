@@ -1,0 +1,1 @@
+"""What is shown of frozen language models that encode sentences."""
