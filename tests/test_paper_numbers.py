@@ -446,11 +446,16 @@ LEFT_OUT = ("description", "extends", "training", "task.kind")
 ELSEWHERE = ("init_range", "norm", "embeddings")
 """How the names of settings begin that are told elsewhere."""
 
-NO_PAPERS = ("auto", "laptop")
+NO_PAPERS = ("auto", "auto-sentences", "auto-tagging", "laptop")
 """Recipes that follow no paper, beside those that end in `-laptop`."""
 
-OWN_TABLES = ("frozen-",)
-"""How the names of recipes begin whose numbers are typed in elsewhere: `test_frozen_recipes.py`."""
+_GLUE = ("cola", "mnli", "mrpc", "qnli", "qqp", "rte", "sst-2", "sts-b", "wnli")
+OWN_TABLES = (
+    "frozen-", "blm-", "esim-", "glue-", *(f"fenas-{data}" for data in _GLUE),
+    *(f"enas-{data}" for data in ("mrpc", "sick-r", "sts-b")),
+)  # fmt: skip
+"""How the names of recipes begin whose numbers are typed in elsewhere: in `test_frozen_recipes.py`
+and `test_sentence_recipes.py`."""
 
 KINDS = {"search": load_search_recipe, "studies": load_study_recipe, "training": load_recipe}
 

@@ -6,6 +6,9 @@ import pytest
 
 from cellwright.models.sentences.settings import BiRnnSettings, BlmSettings, EsimSettings
 from cellwright.runs.recipes import Recipe, load_recipe
+from cellwright.search.one_shot.recipes import load_search_recipe
+from cellwright.search.sharing.settings import SharingSettings
+from cellwright.search.studies.recipes import load_study_recipe
 from cellwright.tasks.sentences.settings import SentencesSettings
 
 # ENAS-pairs, Table 5, rows of LSTMs: model, embedding, data; batch, rate, loss, weight decay,
@@ -108,3 +111,39 @@ def test_fenas_appendix_a(data: str) -> None:
     assert (model.hidden, model.layers, model.feed_forward) == (1500, 2, 256)
     assert (model.dropout_input, model.dropout_output) == (0.2, 0.2)
     assert (training.optimizer, training.learning_rate, training.batch) == ("adam", 1e-4, 64)
+
+
+@pytest.mark.parametrize("data", ["SICK-R", "MRPC", "STS-B"])
+def test_enas_pairs_section_3_3(data: str) -> None:
+    """What was best for LSTMs in BiLSTM-Max with GloVe, but for rate and gradient norm."""
+    recipe, tuned = load_search_recipe(f"enas-{data.lower()}"), recipe_of("BLM", "Glove", data)
+    search = recipe.search
+    assert isinstance(search, SharingSettings)
+    assert (search.kind, search.nodes, search.epochs) == ("enas", 6, 150)
+    assert (search.learning_rate, search.clip) == (1e-4, 0.25)
+    assert (search.candidates, search.finalists) == (10, 10)  # section 3.4: 10 cells are drawn
+    assert (search.batch, search.weight_decay) == (
+        tuned.training.batch, tuned.training.weight_decay,
+    )  # fmt: skip
+    assert recipe.model == tuned.model
+    assert recipe.task == tuned.task
+    # Pham et al. 2018
+    assert (search.controller_rate, search.controller_units) == (3.5e-4, 100)
+    assert (search.temperature, search.tanh_constant, search.entropy_weight) == (5.0, 2.5, 1e-4)
+    assert search.reward_scale is None  # the task's metric itself
+
+
+@pytest.mark.parametrize("data", FENAS_WORDS)
+def test_fenas_stage_1(data: str) -> None:
+    recipe = load_study_recipe(f"fenas-{data}")
+    task, large = recipe.task, data in ("qnli", "mnli", "qqp")
+    assert isinstance(task, SentencesSettings)
+    assert recipe.trials == 100 + 5000
+    assert (recipe.method.kind, recipe.space.kind) == ("aging-evolution", "fenas")
+    assert (recipe.method.settings["population"], recipe.method.settings["sample"]) == (100, 25)
+    assert recipe.space.settings["nodes"] == 9
+    assert recipe.child.model["hidden"] == (1000 if large else 300)
+    assert recipe.child.model["layers"] == 1
+    assert (recipe.text.train if recipe.text else None) == (2000 if large else None)
+    assert task == load_recipe(f"glue-{data}").task
+    assert recipe.training == f"glue-{data}"

@@ -31,7 +31,7 @@ WORDS = {
     "tagging-laptop": (TableSettings(width=100), MA_AND_HOVY),
     "ner-conll2003-laptop": (*SMALL_GLOVE, MA_AND_HOVY),
     "ner-wnut17-laptop": (*SMALL_GLOVE, MA_AND_HOVY),
-    "chunks-conll2000-laptop": (*SMALL_GLOVE, MA_AND_HOVY),
+    "chunks-conll2000-laptop": (*SMALL_GLOVE, TableSettings(width=100), MA_AND_HOVY),
     "ner-conll2003-flair-laptop": (*SMALL_GLOVE, FAST),
     "ner-wnut17-flair-laptop": (*SMALL_GLOVE, FAST),
     "chunks-conll2000-flair-laptop": (*SMALL_GLOVE, FAST),
