@@ -18,7 +18,10 @@ from cellwright.tasks.registry import task_kind
 PAPERS = [
     "darts-conll2003",
     "darts-ptb",
+    "enas-mrpc",
     "enas-ptb",
+    "enas-sick-r",
+    "enas-sts-b",
     "ess-ptb",
     "ess-wikitext-103",
     "i-darts-conll2003",
@@ -48,7 +51,9 @@ DARTS_MODEL = model_of(hidden=300, dropout_embedding=0.2, dropout_words=0.0, ar=
 
 def test_each_paper_has_its_recipe_and_a_small_one():
     small = [f"{name}-laptop" for name in PAPERS]
-    assert search_recipe_names() == sorted([*PAPERS, *small, "ess-laptop", "enas-conll2003-laptop"])
+    more = [f"{kind}-sick-r-laptop" for kind in ("darts", "i-darts", "random-sharing")]
+    more += ["ess-laptop", "enas-conll2003-laptop"]
+    assert search_recipe_names() == sorted([*PAPERS, *small, *more])
 
 
 @pytest.mark.parametrize("name", search_recipe_names())
