@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from pydantic import TypeAdapter
@@ -10,6 +11,7 @@ from cellwright.base.errors import UserError
 from cellwright.data import KNOWN
 from cellwright.models import OneLayerSettings
 from cellwright.runs.recipes import load_recipe
+from cellwright.search.recipe_kinds import for_data
 from cellwright.tasks.language.laptop import laptop_recipe
 from cellwright.tasks.language.settings import LanguageSettings
 from cellwright.tasks.language.task import LanguageTask
@@ -18,6 +20,7 @@ from cellwright.tasks.registry import (
     TaskError,
     file_hash,
     is_built_in,
+    kind_of_data,
     open_task,
     placed,
     task_kind,
@@ -210,3 +213,25 @@ def test_a_folder_is_named_so_that_it_is_found_from_anywhere(folder, monkeypatch
     plugged = TaskSettings(kind="plugged:kind")
     assert placed(plugged, "ptb") == str(folder.parent / "ptb")
     assert placed(plugged, "letters") == "letters"
+
+
+def test_data_says_of_which_kind_it_is(tmp_path: Path) -> None:
+    for name, rows in {
+        "tagged/train.conll": "Ann B-PER\n",
+        "tagged/test.conll": "Ann B-PER\n",
+        "labelled/train.tsv": "sentence\tlabel\nyes it is\t1\n",
+        "columns/train.tsv": "Ann\tB-PER\nlives\tO\n",
+        "columns/test.tsv": "Ann\tB-PER\n",
+        "text/train.txt": "just words\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(rows)
+    kinds = {"ptb": "language", "conll2003": "tagging", "sts-b": "sentences", "nobody": None}
+    own = {"tagged": "tagging", "columns": "tagging", "labelled": "sentences", "text": None}
+    for data, wanted in {**kinds, **{str(tmp_path / name): own[name] for name in own}}.items():
+        kind = kind_of_data(data)
+        assert (None if kind is None else kind.name) == wanted, data
+    assert kind_of_data(None) is None
+    assert for_data("auto", "conll2003") == "auto-tagging"
+    assert for_data("auto", "ptb") == for_data("auto", None) == "auto"
+    assert for_data("darts-ptb", "conll2003") == "darts-ptb"

@@ -135,6 +135,9 @@ def task_kind(name: str) -> TaskKind:
 def kind_of_data(data: str | None) -> TaskKind | None:
     """The kind that comes with cellwright and knows data by name, or that a folder looks like.
 
+    Those whose looks are narrowest stand last in the table, and are asked first: tables with a
+    header and labels could have columns of words and tags as well.
+
     >>> kind_of_data("conll2003").name
     'tagging'
     """
@@ -142,7 +145,7 @@ def kind_of_data(data: str | None) -> TaskKind | None:
         return None
     kinds = [task_kind(name) for name in BUILT_IN]
     named = (kind for kind in kinds if data in kind.names)
-    alike = (kind for kind in kinds if kind.looks is not None and kind.looks(data))
+    alike = (kind for kind in reversed(kinds) if kind.looks is not None and kind.looks(data))
     return next(named, None) or next(alike, None)
 
 

@@ -163,7 +163,7 @@ def looks_labelled(name: str) -> bool:
             for file in files:
                 if fits(file, ALIASES[part], ENDINGS):
                     return own_form(file_text(path / file), Options()).label is not None
-    except (OSError, ValueError):
+    except (OSError, ValueError, DataError):
         return False
     return False
 
