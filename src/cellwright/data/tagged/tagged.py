@@ -47,6 +47,10 @@ class Sentences:
     def __iter__(self) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
         return (self[index] for index in range(len(self)))
 
+    def some(self, first: int, end: int) -> Sentences:
+        """The sentences from one on to before another; words and tags stay where they are."""
+        return replace(self, offsets=self.offsets[first : end + 1])
+
     @property
     def lengths(self) -> NDArray[np.int64]:
         """How many words each sentence has."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +10,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from cellwright.base.errors import UserError
 from cellwright.base.progress import Progress
 from cellwright.base.seeds import seed_for
 from cellwright.cell import Cell
@@ -34,18 +31,16 @@ from cellwright.tasks.sentences.metrics import (
     measure,
 )
 from cellwright.tasks.sentences.settings import SentencesSettings
-from cellwright.tasks.task import PARTS, Part, Score
+from cellwright.tasks.task import Part, Score
 from cellwright.tasks.words.any_words import any_words
 from cellwright.tasks.words.batches import item_lengths
-from cellwright.tasks.words.features import Known
 from cellwright.tasks.words.known_words import KnownWords
-from cellwright.tasks.words.parts import check_limits
-from cellwright.tasks.words.pooling import Memories, remembered
+from cellwright.tasks.words.task import WordsTask
 
 Outputs = NDArray[np.float32]
 
 
-class SentencesTask:
+class SentencesTask(WordsTask[Labelled, Examples]):
     """Give a sentence, or two of them, a label or a score.
 
     Args:
@@ -54,11 +49,12 @@ class SentencesTask:
         progress: told while features are computed for the first time.
     """
 
+    items = "examples"
+
     def __init__(
         self, data: Labelled, settings: SentencesSettings, progress: Progress | None = None
     ) -> None:
-        self.data, self.settings = data, settings
-        self.words = KnownWords(
+        words = KnownWords(
             settings.embeddings,
             data.vocabulary,
             data.characters,
@@ -66,6 +62,8 @@ class SentencesTask:
             per_example=data.per_example,
             pieces_of=settings.encoder or None,
         )
+        super().__init__(data, words)
+        self.settings = settings
         labels = len(data.target.labels)
         self.measured: MetricKind = main_metric(data.name, labels)
         if settings.metric != "auto":
@@ -80,15 +78,6 @@ class SentencesTask:
     @cached_property
     def _tokenizer(self) -> Tokenizer:
         return self.data.tokenizer
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A hash of words and targets."""
-        return self.data.fingerprint
-
-    def describe(self) -> str:
-        """The counts of the data."""
-        return self.data.describe()
 
     def model(
         self,
@@ -113,13 +102,13 @@ class SentencesTask:
         """The examples in an order that is drawn anew for each epoch; those of a batch are of like
         lengths."""
         rng = np.random.default_rng(seed_for(seed, "examples", epoch))
-        lengths = item_lengths(self._examples(part), self.data.per_example)
+        lengths = item_lengths(self.part(part), self.data.per_example)
         return self._batches(part, bucketed(lengths, size, self.settings.buckets, rng), size, dict)
 
     def ordered(self, part: Part, size: int) -> Batches:
         """The examples one after the other; what is pooled begins with the training part."""
-        order = np.arange(len(self._examples(part)))
-        return self._batches(part, order, size, lambda: self._training_memories)
+        order = np.arange(len(self.part(part)))
+        return self._batches(part, order, size, lambda: self.training_memories)
 
     def batch_of(
         self, examples: Sequence[Sequence[Sequence[str]]], progress: Progress | None = None
@@ -131,7 +120,7 @@ class SentencesTask:
             self.data.vocabulary,
             words.sources,
             words.spellings,
-            self._training_memories if words.pools else {},
+            self.training_memories if words.pools else {},
             progress,
             per_example=per_example,
         )
@@ -172,37 +161,10 @@ class SentencesTask:
         targets, outputs = (torch.cat(column).numpy() for column in zip(*pairs, strict=True))
         return targets, outputs
 
-    def limited(self, most: Mapping[str, int]) -> SentencesTask:
-        """The data with no more examples in its parts than are wanted."""
-        check_limits(most, "examples")
-        return self._with(
-            {part: getattr(self.data, part).some(0, many) for part, many in most.items()}
-        )
-
-    def halves(self) -> tuple[SentencesTask, SentencesTask]:
-        """The first and the second half of the training examples."""
-        train = self.data.train
-        middle = len(train) // 2
-        if not middle:
-            raise UserError("train has too few examples for two halves")
-        first, second = train.some(0, middle), train.some(middle, len(train))
-        return self._with({"train": first}), self._with({"train": second})
-
-    # -- parts of it -----------------------------------------------------------------------
-
-    def _with(self, changes: Mapping[str, Any]) -> SentencesTask:
-        for part in changes:
-            self._known(part)  # of the whole part, so that places in it are the same for all
-        other = copy.copy(self)
-        other.data = dataclasses.replace(self.data, **changes)
-        for name in ("fingerprint", "_training_memories"):
-            other.__dict__.pop(name, None)
-        return other
-
     def _batches(self, part: str, order: NDArray[np.int64], size: int, before: Any) -> Batches:
         return Batches(
-            self._examples(part),
-            self._known(part),
+            self.part(part),
+            self.known(part),
             order,
             size,
             self.words.spellings,
@@ -210,19 +172,3 @@ class SentencesTask:
             self.data.per_example,
             target=self.data.target,
         )
-
-    def _examples(self, part: str) -> Examples:
-        examples: Examples = getattr(self.data, part)
-        if not len(examples):
-            raise UserError(f"{part} has no examples")
-        return examples
-
-    def _known(self, part: str) -> list[Known]:
-        whole = self._examples(part)
-        return self.words.features(part, whole, (getattr(self.data, each) for each in PARTS))
-
-    @cached_property
-    def _training_memories(self) -> Memories:
-        """What words were in the training part; nothing where it is not at hand."""
-        train = self.data.train
-        return remembered(train, self._known("train")) if len(train) else {}
