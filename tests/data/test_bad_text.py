@@ -31,6 +31,8 @@ def test_nothing_there(write, tmp_path: Path):
     (tmp_path / "corpus" / "valid.txt").mkdir()
     with pytest.raises(DataError, match=r"no file for the part 'valid'"):
         data.load(tmp_path / "corpus")
+    with pytest.raises(DataError, match=r"unknown corpus 'sik-r'; did you mean 'sick-r'"):
+        data.load("sik-r")
 
 
 @pytest.mark.parametrize("part", data.PARTS)

@@ -268,5 +268,6 @@ def _no_such(name: str, path: Path) -> str:
         return f"{name} is sentences with tags, not running text; known are {', '.join(KNOWN)}"
     if name in LABELLED:
         return f"{name} is sentences with labels, not running text; known are {', '.join(KNOWN)}"
-    hint = did_you_mean(name, KNOWN) or f"; known are {', '.join(KNOWN)}"
+    everything = (*KNOWN, *TAGGED, *LABELLED)
+    hint = did_you_mean(name, everything) or f"; known are {', '.join(KNOWN)}"
     return f"unknown corpus {name!r}{hint} (and there is no folder of that name)"
