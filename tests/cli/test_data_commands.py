@@ -221,7 +221,6 @@ def test_get_from_files(run):
         (["list", "conll2003", "--labelled"], "conll2003 is sentences with tags, without labels"),
         (["list", "builtin", "--labelled"], "builtin is running text, without labels"),
         (["get", "mrpc"], "mrpc is licensed by Microsoft for research"),
-        (["get", "sick-e"], "sick-e comes from SICK, which is under CC BY-NC-SA"),
         (["get", "nothing"], "unknown corpus 'nothing'"),
         (["get", "ptb"], "licensed by the Linguistic Data Consortium"),
         (["get", "ptb", "--from", "missing.tgz"], "missing.tgz: no such file or folder"),

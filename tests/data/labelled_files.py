@@ -45,6 +45,20 @@ SICK = table(
     "2 | A dog runs | No dog runs | 3.5 | CONTRADICTION",
     "3 | A dog runs | A man eats | 1 | NEUTRAL",
 )
+SICK_WHOLE = table(
+    "pair_ID | sentence_A | sentence_B | entailment_label | relatedness_score | entailment_AB"
+    " | entailment_BA | sentence_A_original | sentence_B_original | sentence_A_dataset"
+    " | sentence_B_dataset | SemEval_set",
+    *(
+        f"{number} | {sentences} | {label} | {score} | A_B | B_A | x | x | FLICKR | FLICKR | {part}"
+        for part in ("TRIAL", "TRAIN", "TEST")
+        for number, sentences, label, score in (
+            (1, f"A {part} runs | A dog is running", "ENTAILMENT", 4.9),
+            (2, f"A {part} runs | No dog runs", "CONTRADICTION", 3.5),
+            (3, f"A {part} runs | A man eats", "NEUTRAL", 1),
+        )
+    ),
+)
 _PARSES = " | ".join(["(x)"] * 4)
 MNLI_TRAIN = table(
     "index | promptID | pairID | genre | sentence1_binary_parse | sentence2_binary_parse | "

@@ -12,7 +12,7 @@ from cellwright import data
 from cellwright.base.errors import UserError
 from cellwright.data import labelled
 from cellwright.data.labelled import LABELLED, Options, Tokenizer, prepare, read_examples
-from data.labelled_files import MRPC, OWN, SICK, STS, glue, own, put, read, table
+from data.labelled_files import MRPC, OWN, SICK, SICK_WHOLE, STS, glue, own, put, read, table
 from tiny_models import tiny_encoder
 
 
@@ -151,6 +151,27 @@ class TestOfficialFiles:
             assert read(scores, part) == [(*row[:2], row[2]) for row in SICK_ROWS]
             assert read(labels, part) == [(*row[:2], row[3]) for row in SICK_ROWS]
         assert scores.target == labelled.Target((), 1.0, 5.0)
+
+    def test_sick_in_one_file_has_its_parts_in_a_column(self, tmp_path: Path):
+        folder = put(tmp_path / "one", {"SICK.txt": SICK_WHOLE})
+        scores = labelled.load("sick-r", folder=folder)
+        labels = labelled.load("sick-e", folder=folder)
+        for part, called in zip(data.PARTS, ("TRAIN", "TRIAL", "TEST"), strict=True):
+            rows = [(row[0].replace("dog", called), *row[1:]) for row in SICK_ROWS]
+            assert read(scores, part) == [(*row[:2], row[2]) for row in rows]
+            assert read(labels, part) == [(*row[:2], row[3]) for row in rows]
+            assert scores.found[part].file == f"SICK.txt {called}"
+
+    @pytest.mark.parametrize(
+        ("parts", "test"), [("official", "TEST"), ("dev-as-test", "TRIAL"), ("dev-alone", "TRIAL")]
+    )
+    def test_which_rows_of_one_file_are_test(self, tmp_path: Path, parts: str, test: str):
+        header, rows = SICK_WHOLE.split("\n", 1)
+        folder = put(tmp_path / "one", {"SICK.txt": f"{header}\n{rows * 4}"})
+        found = labelled.load("sick-r", folder=folder, parts=parts)
+        assert all(f"A {test} runs" == first for first, _, _ in read(found, "test"))
+        train = {first for first, _, _ in read(found, "train")}
+        assert train == {"A TRIAL runs" if parts == "dev-alone" else "A TRAIN runs"}
 
     @pytest.mark.parametrize("name", LABELLED)
     def test_hidden_test_files_are_read_as_sentences(self, name: str):

@@ -11,7 +11,7 @@ from cellwright import data
 from cellwright.base.optional import MissingPackageError
 from cellwright.data import DataError, labelled, tagged
 from cellwright.data.labelled import prepare, targets
-from data.labelled_files import OFFICIAL, OWN, SICK, STS, glue, own, put, read, table
+from data.labelled_files import OFFICIAL, OWN, SICK, SICK_WHOLE, STS, glue, own, put, read, table
 
 
 def refused(name: Path | str, /, **options: object) -> str:
@@ -130,6 +130,15 @@ def test_scores_that_are_none(tmp_path: Path, file: str, score: str, message: st
     files = dict.fromkeys(("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt"), SICK)
     folder = put(tmp_path, {**files, file: SICK.replace("4.9", score)})
     assert refused("sick-r", folder=folder) == f"{folder / file}: {message}"
+
+
+def test_one_file_that_lacks_a_part_or_says_of_none(tmp_path: Path):
+    whole = put(tmp_path / "a", {"SICK.txt": SICK_WHOLE.replace("TRIAL", "TRAIN")})
+    assert refused("sick-r", folder=whole) == (
+        f"{whole / 'SICK.txt'} has no examples of TRIAL; every part needs some"
+    )
+    none = put(tmp_path / "b", {"SICK.txt": SICK_WHOLE.replace("SemEval_set", "set")})
+    assert "line 1 has no column 'SemEval_set'" in refused("sick-r", folder=none)
 
 
 def test_ones_own_scores(tmp_path: Path):

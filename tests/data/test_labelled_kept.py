@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cellwright.data import DataError, get, labelled
+from cellwright.data import PARTS, DataError, get, labelled
 from cellwright.data.labelled import LABELLED, prepare
 from cellwright.data.registry import File
 from data.archives import zipped
-from data.labelled_files import OFFICIAL, SICK_FILES, glue, own, put, read, table
+from data.labelled_files import OFFICIAL, SICK_FILES, SICK_WHOLE, glue, own, put, read, table
 from data.loopback import Server
 
 
@@ -141,6 +141,20 @@ def test_an_archive_is_downloaded(server: Server, cache: Path, monkeypatch: pyte
     assert sorted(path.name for path in folder.iterdir()) == ["dev.tsv", "test.tsv", "train.tsv"]
     assert labelled.load("rte").as_published is False
     assert labelled.hidden_files("rte") == {"RTE": folder / "test.tsv"}
+
+
+def test_sick_is_downloaded_as_one_file(server: Server, monkeypatch: pytest.MonkeyPatch):
+    content = zipped({"SICK.txt": SICK_WHOLE.encode(), "readme.txt": b"The SICK data set"})
+    server.files["SICK.zip"] = content
+    known = replace(
+        LABELLED["sick-e"],
+        urls=(server.url("SICK.zip"),),
+        sha256=hashlib.sha256(content).hexdigest(),
+    )
+    monkeypatch.setitem(LABELLED, "sick-e", known)
+    assert [path.name for path in get("sick-e").iterdir()] == ["SICK.txt"]
+    found = labelled.load("sick-e")
+    assert {part: facts.examples for part, facts in found.parts.items()} == dict.fromkeys(PARTS, 3)
 
 
 def test_mnli_comes_with_the_diagnostic_set(server: Server, monkeypatch: pytest.MonkeyPatch):

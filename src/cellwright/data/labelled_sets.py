@@ -7,7 +7,7 @@ which range scores lie, and how many rows each file has.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cellwright.data.registry import File, Known
 
@@ -20,7 +20,8 @@ class Form:
     rows have one of the numbers of columns in `widths`, or as many as the first. Only commas and
     semicolons come with quotation marks. `broken` rows, with too few or too many columns, are
     left out and counted; otherwise they are an error. Rows whose label is `unlabelled` are left
-    out as well.
+    out as well. In a file with several parts `part_column` says of which part a row is, and only
+    rows with `part` in it are read.
     """
 
     first: str | int
@@ -31,6 +32,8 @@ class Form:
     widths: tuple[int, ...] = ()
     broken: bool = False
     unlabelled: str = ""
+    part_column: str = ""
+    part: str = ""
 
     @property
     def per_example(self) -> int:
@@ -47,14 +50,16 @@ class KnownLabelled(Known):
     """Sentences or pairs with labels or scores that are known by name.
 
     `folders` are where it may be in `CELLWRIGHT_DATA`. A layout that names a test file is one with
-    public labels. `hidden` are files without labels, by the name that their predictions have in a
-    submission to GLUE. `rows` are the published numbers of examples.
+    public labels. `part_names` are what parts are called in a file that has several. `hidden` are
+    files without labels, by the name that their predictions have in a submission to GLUE. `rows`
+    are the published numbers of examples, by the file, or by the file and the part in it.
     """
 
     folders: tuple[str, ...] = ()
     layouts: tuple[Layout, ...] = ()
     mismatched: tuple[str, ...] = ()
     forms: Mapping[str, Form] = field(default_factory=dict)
+    part_names: Mapping[str, str] = field(default_factory=dict)
     hidden: Mapping[str, str] = field(default_factory=dict)
     rows: Mapping[str, int] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
@@ -67,12 +72,19 @@ class KnownLabelled(Known):
         """Sentences of an example."""
         return next(iter(self.forms.values())).per_example
 
+    def form(self, file: str, part: str) -> Form:
+        """How the rows of a part look in an official file."""
+        form = self.forms[file]
+        return replace(form, part=self.part_names[part]) if form.part_column else form
+
 
 _PAIR = Form("sentence1", "sentence2", "label")
 _PAIR_TEST = Form("sentence1", "sentence2")
 _MRPC = Form("#1 String", "#2 String", "Quality")
 _SICK = Form("sentence_A", "sentence_B", "relatedness_score")
 _SICK_E = Form("sentence_A", "sentence_B", "entailment_judgment")
+_SICK_WHOLE = replace(_SICK, part_column="SemEval_set")
+_SICK_E_WHOLE = replace(_SICK_WHOLE, label="entailment_label")
 _STS = Form(6, 7, 5, header=False, widths=(7, 9))
 _QQP = Form("question1", "question2", "is_duplicate", broken=True)
 _MNLI = Form("sentence1", "sentence2", "gold_label", unlabelled="-")
@@ -108,22 +120,26 @@ or an archive, bring them in with
   cellwright data get mrpc --from FOLDER
 or set CELLWRIGHT_DATA to the folder that has glue/MRPC"""
 
-_SICK_HOW = """\
-{name} comes from SICK, which is under CC BY-NC-SA, and cellwright does not download it
-SemEval-2014 task 1 (alt.qcri.org/semeval2014/task1) gives out SICK_train.txt, SICK_trial.txt and
-SICK_test_annotated.txt; in a folder or an archive they come in with
-  cellwright data get {name} --from FOLDER
-or set CELLWRIGHT_DATA to the folder that has the folder sick"""
-
 _SICK_FILES = ("SICK_train.txt", "SICK_trial.txt", "SICK_test_annotated.txt")
+_SICK_ALL = "SICK.txt"
 _SICK_FOLDERS = ("sick", "sick-r", "sick-e", "SICK")
-_SICK_LAYOUT: Layout = {
-    part: (file,) for part, file in zip(("train", "valid", "test"), _SICK_FILES, strict=True)
+_SICK_PARTS = dict(zip(("train", "valid", "test"), ("TRAIN", "TRIAL", "TEST"), strict=True))
+_SICK_LAYOUTS: tuple[Layout, ...] = (
+    {part: (file,) for part, file in zip(_SICK_PARTS, _SICK_FILES, strict=True)},
+    dict.fromkeys(_SICK_PARTS, (_SICK_ALL,)),
+)
+# SemEval-2014 has 87 pairs that were left out later, of the file with all parts.
+_SICK_ROWS = {
+    **dict(zip(_SICK_FILES, (4_500, 500, 4_927), strict=True)),
+    f"{_SICK_ALL} TRAIN": 4_439,
+    f"{_SICK_ALL} TRIAL": 495,
+    f"{_SICK_ALL} TEST": 4_906,
 }
-_SICK_ROWS = dict(zip(_SICK_FILES, (4_500, 500, 4_927), strict=True))
+_SICK_ADDRESS = ("https://zenodo.org/records/2787612/files/SICK.zip",)
+_SICK_HASH = "da272af924399fc2de4889ed55383e38822c10d16c4a949a89d597d09a0b7912"
 
 # The archives' hashes, and the numbers of rows, are those of Hugging Face datasets
-# (dataset_infos.json of glue).
+# (dataset_infos.json of glue and sick).
 _TABLE = (
     KnownLabelled(
         "cola",
@@ -314,10 +330,12 @@ _TABLE = (
         "sick-r",
         "SICK, how alike are two sentences? 1 to 5",
         "CC BY-NC-SA 3.0",
-        how=_SICK_HOW.format(name="sick-r"),
+        urls=_SICK_ADDRESS,
+        sha256=_SICK_HASH,
         folders=_SICK_FOLDERS,
-        layouts=(_SICK_LAYOUT,),
-        forms=dict.fromkeys(_SICK_FILES, _SICK),
+        layouts=_SICK_LAYOUTS,
+        forms={**dict.fromkeys(_SICK_FILES, _SICK), _SICK_ALL: _SICK_WHOLE},
+        part_names=_SICK_PARTS,
         rows=_SICK_ROWS,
         lowest=1.0,
         highest=5.0,
@@ -327,10 +345,12 @@ _TABLE = (
         "sick-e",
         "SICK, does one sentence follow from another?",
         "CC BY-NC-SA 3.0",
-        how=_SICK_HOW.format(name="sick-e"),
+        urls=_SICK_ADDRESS,
+        sha256=_SICK_HASH,
         folders=_SICK_FOLDERS,
-        layouts=(_SICK_LAYOUT,),
-        forms=dict.fromkeys(_SICK_FILES, _SICK_E),
+        layouts=_SICK_LAYOUTS,
+        forms={**dict.fromkeys(_SICK_FILES, _SICK_E), _SICK_ALL: _SICK_E_WHOLE},
+        part_names=_SICK_PARTS,
         rows=_SICK_ROWS,
         labels=("CONTRADICTION", "ENTAILMENT", "NEUTRAL"),
     ),

@@ -8,7 +8,7 @@ end in `.tsv`, `.csv` or `.jsonl`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -175,19 +175,18 @@ def _known(
         said = next(iter(options.columns), "separator" if options.score is None else "score")
         raise DataError(f"{known.name} has columns of its own; {said} is for your own files")
     path = _place(known, folder)
-    way, cut = "", False
-    found: dict[str, str] = {}
+    arranged: Arranged | None = None
 
     def find(files: list[str]) -> Mapping[str, str]:
-        nonlocal way, cut, found
-        way, cut, found = _arranged(known, _with_original(path, files), options, str(path))
-        return found
+        nonlocal arranged
+        arranged = _arranged(known, _with_original(path, files), options, str(path))
+        return arranged.files
 
     source = in_folder(path, known.name, find)
-    forms = {part: known.forms[Path(file).name] for part, file in found.items()}
+    assert arranged is not None
     for part, text in source.texts.items():
-        Table(text, forms[part]).check()
-    return Located(source, forms, way, cut)
+        Table(text, arranged.forms[part]).check()
+    return Located(source, arranged.forms, arranged.way, arranged.cut)
 
 
 def _names(files: list[str]) -> dict[str, str]:
@@ -202,21 +201,37 @@ def _place(known: KnownLabelled, folder: str | os.PathLike[str] | None) -> Path:
     return next((path for path in below if is_folder(path)), own)
 
 
+@dataclass(frozen=True)
+class Arranged:
+    """The way, whether valid is cut from train, and of each part the file and its form."""
+
+    way: str
+    cut: bool
+    files: dict[str, str]
+    forms: dict[str, Form]
+
+
 def _arranged(
     known: KnownLabelled, files: Mapping[str, str], options: Options, where: str
-) -> tuple[str, bool, dict[str, str]]:
-    """The way, whether valid is cut from train, and the file of each part."""
+) -> Arranged:
     for way in _ways(options):
         for layout in known.layouts:
-            found = {
+            here = {
                 part: file
                 for part, names in layout.items()
-                if (file := next((files[name] for name in names if name in files), None))
+                if (file := next((name for name in names if name in files), None))
             }
-            taken = _taken(way, found, "test" in layout, options)
+            taken = _taken(way, here, "test" in layout, options)
             if taken is not None:
                 cut, parts = taken
-                return way, cut, parts | _mismatched(known, files, options, where)
+                named = {part: (here[official], official) for part, official in parts.items()}
+                named |= _mismatched(known, files, options, where)
+                return Arranged(
+                    way,
+                    cut,
+                    {part: files[name] for part, (name, _) in named.items()},
+                    {part: known.form(*each) for part, each in named.items()},
+                )
     if options.parts == "official" and not any("test" in layout for layout in known.layouts):
         raise DataError(
             f"{known.name} has no public labels of test; parts 'dev-as-test' does without"
@@ -229,30 +244,31 @@ def _ways(options: Options) -> tuple[str, ...]:
 
 
 def _taken(
-    way: str, found: Mapping[str, str], tested: bool, options: Options
+    way: str, found: Collection[str], tested: bool, options: Options
 ) -> tuple[bool, dict[str, str]] | None:
-    """Whether valid is cut, and the file of each part, if the files allow this way."""
-    train, valid, test = (found.get(part) for part in PARTS)
+    """Whether valid is cut, and for each part the one whose file it is read from, if the parts that
+    have been found allow this way."""
+    train, valid, test = (part in found for part in PARTS)
     if way == "official" and tested and train and test:
-        cut = valid is None or options.valid == "cut"
-        return cut, {"train": train, **({} if cut else {"valid": str(valid)}), "test": test}
+        cut = not valid or options.valid == "cut"
+        return cut, {part: part for part in PARTS if part != "valid" or not cut}
     if way == "dev-as-test" and train and valid:
-        return True, {"train": train, "test": valid}
+        return True, {"train": "train", "test": "valid"}
     if way == "dev-alone" and valid and (not train or options.parts == way):
-        return False, {"train": valid}
+        return False, {"train": "valid"}
     return None
 
 
 def _mismatched(
     known: KnownLabelled, files: Mapping[str, str], options: Options, where: str
-) -> dict[str, str]:
+) -> dict[str, tuple[str, str]]:
     if not options.mismatched:
         return {}
     if not known.mismatched:
         raise DataError(f"{known.name} has no mismatched part; mnli has one")
     for name in known.mismatched:
         if name in files:
-            return {MISMATCHED: files[name]}
+            return {MISMATCHED: (name, MISMATCHED)}
     raise DataError(f"{where}: no file {known.mismatched[0]}, the mismatched part of mnli")
 
 
@@ -283,8 +299,8 @@ def _own(path: Path, name: str, options: Options) -> Located:
         for way in _ways(options):
             taken = _taken(way, named, tested, options)
             if taken is not None:
-                cut, found = taken
-                return found
+                cut, parts = taken
+                return {part: named[official] for part, official in parts.items()}
         raise DataError(_no_parts(path, files, named, tested, options))
 
     source = in_folder(path, name, find)

@@ -57,7 +57,8 @@ AT_ONCE = 1024
 
 
 class FileFacts(BaseModel):
-    """What was found in a file: its name and examples, and what was done about them.
+    """What was found in a file: its name (with that of a part, if it has several) and examples, and
+    what was done about them.
 
     `unlabelled` and `broken` rows were left out, `empty` sentences have the one word `<empty>`, and
     `shortened` ones lost `dropped` words.
@@ -191,10 +192,11 @@ class _Reader:
         while some := list(islice(rows, AT_ONCE)):
             self._write(some)
         if not self.examples:
-            what = "has no examples" if watched.before.size else "is empty"
+            of_part = f" of {self.form.part}" if self.form.part else ""
+            what = f"has no examples{of_part}" if watched.before.size else "is empty"
             raise DataError(f"{self.text.label} {what}; every part needs some")
         facts = FileFacts(
-            file=Path(self.text.label).name,
+            file=f"{Path(self.text.label).name} {self.form.part}".strip(),
             examples=self.examples,
             unlabelled=table.unlabelled,
             broken=table.broken,

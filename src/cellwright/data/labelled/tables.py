@@ -101,6 +101,7 @@ class Table:
     broken: int = 0
     unlabelled: int = 0
     _places: list[int] = field(default_factory=list)
+    _part_place: int | None = None
     _widths: tuple[int, ...] = ()
     _header: str = ""
 
@@ -150,6 +151,8 @@ class Table:
         names = [name.strip() for name in names]
         where = f"{self.text.label}: line {line:,}"
         self._places = [column_index(column, names, where) for column in self._columns().values()]
+        if self.form.part_column:
+            self._part_place = column_index(self.form.part_column, names, where)
         self._widths, self._header = (len(names),), " ".join(names)
 
     def _from_fields(self, line: int, fields: Sequence[str]) -> Row | None:
@@ -160,6 +163,8 @@ class Table:
                 self.broken += 1
                 return None
             raise self._wrong_width(line, fields)
+        if self._part_place is not None and fields[self._part_place].strip() != self.form.part:
+            return None
         values = [fields[place] for place in self._places]
         return self._row(line, values)
 
