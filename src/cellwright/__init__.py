@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         sensitivity,
         tag,
         train,
+        tune,
     )
     from cellwright.cell import Cell, CellError, Node
     from cellwright.cell.zoo import zoo
@@ -60,6 +61,7 @@ __all__ = [
     "tag",
     "testing",
     "train",
+    "tune",
     "zoo",
 ]
 
@@ -79,6 +81,7 @@ _LATER = {
             "sensitivity",
             "tag",
             "train",
+            "tune",
         ),
         "cellwright.api",
     ),

@@ -15,15 +15,18 @@ from cellwright.runs.recipe_files import KINDS, names_in
 from cellwright.runs.recipes import load_recipe
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
 from cellwright.search.studies.recipes import StudyRecipe, load_study_recipe
+from cellwright.search.tuning.recipes import load_tune_recipe
 
 LOADERS: dict[str, Any] = {
     "training": load_recipe,
     "search": load_search_recipe,
     "studies": load_study_recipe,
+    "tuning": load_tune_recipe,
 }
 FILES = {
     "training": '[model]\nkind = "one-layer"\n[training]\nepochs = 2\n',
     "search": 'training = "laptop"\n[model]\nkind = "one-layer"\n[search]\nkind = "darts"\n',
+    "tuning": 'trials = 3\n[method]\nkind = "random"\n[tune.model]\nhidden = [3]\n',
     "studies": 'trials = 3\n[space]\nkind = "enas"\n[method]\nkind = "random"\n',
 }
 PAIRS = [(kind, other) for kind in LOADERS for other in LOADERS if kind != other]

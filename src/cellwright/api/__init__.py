@@ -25,10 +25,12 @@ from cellwright.api.results import (
     StudyFound,
     SuiteComparison,
     TrainedRun,
+    TuningFound,
 )
 from cellwright.api.searching import search
 from cellwright.api.tagging import tag
 from cellwright.api.training import evaluate, load, train
+from cellwright.api.tuning import tune
 from cellwright.api.varying import sensitivity
 from cellwright.api.watching import Watcher
 
@@ -42,6 +44,7 @@ __all__ = [
     "StudyFound",
     "SuiteComparison",
     "TrainedRun",
+    "TuningFound",
     "Watcher",
     "as_cell",
     "compare",
@@ -55,4 +58,5 @@ __all__ = [
     "sensitivity",
     "tag",
     "train",
+    "tune",
 ]

@@ -18,7 +18,11 @@ from cellwright.api.inputs import (
 )
 from cellwright.api.progress import chosen
 from cellwright.api.results import Comparison
+from cellwright.api.studying import Where
+from cellwright.api.tuned_contenders import FOLDER as TUNING
+from cellwright.api.tuned_contenders import STORE, tuned_contenders
 from cellwright.api.watching import Watcher
+from cellwright.base.errors import UserError
 from cellwright.cell import Cell
 from cellwright.compare.contenders import Contender, contender, dead_words, random_contenders
 from cellwright.compare.failures import Failure
@@ -32,6 +36,7 @@ from cellwright.report.drawing import matplotlib
 from cellwright.report.paper import paper_width
 from cellwright.runs.recipes import Recipe
 from cellwright.search.one_shot.folder import SEARCHES, SearchFolder
+from cellwright.search.tuning.recipes import load_tune_recipe
 from cellwright.trials.executors import Limits
 from cellwright.trials.executors.choosing import check_choice, executor_by_name
 from cellwright.trials.retries import Retries
@@ -51,6 +56,7 @@ def compare(
     epochs: int | None = None,
     seeds: int = 3,
     parameters: int | Cell | str | Path | None = None,
+    tune: int | None = None,
     random: Sequence[str] = (),
     random_seed: int = 0,
     search: Path | str | None = None,
@@ -80,6 +86,8 @@ def compare(
         seeds: how often each cell is trained: with the seeds 0, 1, ….
         parameters: that each model has at most, or the cell whose model has as many at the recipe's
             width; each cell then has the largest width that fits. The recipe's width unless said.
+        tune: tune every cell with so many trials first, and train it with its best settings; the
+            recipe is one for tuning then.
         random: requests for random cells of a space, as `"ess:2,nodes=4"`.
         random_seed: decides which.
         search: a one-shot search, by its folder or name: the cells that it had come to after every
@@ -115,6 +123,16 @@ def compare(
         along = search_epochs(SearchFolder.open(search, SEARCHES), every)
         contenders += along.contenders
     data, about = data_and_task(task)
+    if tune is not None:
+        if parameters is not None or recipe is None or isinstance(recipe, Recipe):
+            raise UserError(
+                "what is tuned is a recipe for tuning, by name or file, such as tune-laptop, and "
+                "says itself how wide models may be"
+            )
+        how = load_tune_recipe(recipe, [*about, *overrides(settings, epochs=epochs)]).on(data)
+        place = Where(executor=executor, address=address, workers=workers, threads=threads)
+        contenders, recipe = tuned_contenders(contenders, how, tune, Path(out), place, told)
+        about, settings, epochs = [], None, None
     with told.reading() as reading:
         changes = [*about, *overrides(settings, epochs=epochs)]
         found, suggested = training_recipe(recipe, data, changes, reading)
@@ -129,6 +147,7 @@ def compare(
             threads=threads,
             progress=reading,
             parameters=as_size(parameters),
+            beside=() if tune is None else (STORE, TUNING),
         )
 
     def sections(ranked: Sequence[Standing]) -> list[Section]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from cellwright.base.errors import UserError, did_you_mean, refused, shown
 from cellwright.base.regular_files import read_regular
 from cellwright.cell.cell import Cell
-from cellwright.cell.formats import read
+from cellwright.cell.formats import read, recognize
 from cellwright.cell.zoo import zoo
 
 
@@ -36,4 +36,20 @@ def named_cell(name: str | Path) -> Cell:
     found = list(read(text))
     if len(found) != 1:
         raise UserError(f"{path} has {len(found)} cells, and one is wanted")
+    return found[0]
+
+
+def said_cell(said: str) -> Cell:
+    """A cell as settings say it: by name, by file, or whole, as text in any of the formats.
+
+    Raises:
+        UserError: it is none of these, or several cells.
+    """
+    try:
+        recognize(said)
+    except UserError:
+        return named_cell(said)
+    found = list(read(said))
+    if len(found) != 1:
+        raise UserError(f"{shown(said)} has {len(found)} cells, and one is wanted")
     return found[0]

@@ -17,6 +17,7 @@ from cellwright.cli import (
     similarity,
     tag,
     train,
+    tune,
 )
 from cellwright.cli.bench import app as bench
 from cellwright.cli.cells import app as cells
@@ -54,6 +55,7 @@ app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 app.command("tag", cls=Command, epilog=tag.EXAMPLES)(tag.run)
 app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
+app.command("tune", cls=Command, epilog=tune.EXAMPLES)(tune.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)
 app.command("similarity", cls=Command, epilog=similarity.EXAMPLES)(similarity.run)

@@ -90,6 +90,16 @@ def run(
             "into those of this cell's model. Default: all as wide as the recipe says.",
         ),
     ] = None,
+    tune: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=10**9,
+            help="Tune every cell by N trials first, the same for all, and train it with its best "
+            "settings. --recipe is one for tuning then ('cellwright tune --list-recipes').",
+        ),
+    ] = None,
     random_seed: Annotated[
         int, typer.Option(metavar="N", min=0, help="Decides which random cells are drawn.")
     ] = 0,
@@ -167,7 +177,7 @@ def run(
         "watcher": Shown(),
     }
     if suite is not None:
-        _refuse_beside_suite(recipe=recipe, data=data, search=search)
+        _refuse_beside_suite(recipe=recipe, data=data, search=search, tune=tune)
         with stopping():
             trained = compare_suite(contenders, suite, out=out or Path("suite"), **options)
         print_suite(trained)
@@ -178,6 +188,7 @@ def run(
             contenders,
             data,
             recipe=recipe,
+            tune=tune,
             search=search,
             every=every,
             out=out or Path("comparison"),
@@ -188,7 +199,7 @@ def run(
     refuse_failures(found.failures)
 
 
-def _refuse_beside_suite(**options: str | None) -> None:
+def _refuse_beside_suite(**options: object) -> None:
     for name, value in options.items():
         if value is not None:
             raise typer.BadParameter(
@@ -220,12 +231,16 @@ def limits_of(seconds: float | None, gigabytes: float | None) -> Limits:
 def stopping() -> Iterator[None]:
     """Work that Ctrl-C ends, and the same command goes on with: say so, and exit."""
     from cellwright.runs.errors import Stopped
+    from cellwright.trials.study import StudyStopped
 
     try:
         yield
     except Stopped as stop:
         _print_stop("stopped; everything is saved")
         raise typer.Exit(128 + stop.signal) from None
+    except StudyStopped as stop:
+        _print_stop(f"stopped; {stop.lost or 'trials that have ended are kept'}")
+        raise typer.Exit(INTERRUPTED) from None
     except KeyboardInterrupt:
         _print_stop("interrupted at once; saved are the last checkpoints")
         raise typer.Exit(INTERRUPTED) from None

@@ -156,9 +156,9 @@ class Shown(Watcher):
 def _say_study(prepared: Prepared, store: Store, executor: Executor, target: int) -> None:
     recipe, method = prepared.recipe, prepared.method
     data = Path(recipe.task.data).name
-    space = recipe.space.kind.rpartition("/")[2]  # one of the user's own is named by a path
+    space = method.space.name.rpartition("/")[2]  # one of the user's own is named by a path
     what = f"{prepared.name}: {method.name} over {space} on {data}"
-    trials = f"{_amount(prepared, target)} of up to {count(recipe.method.epochs, 'epoch')}"
+    trials = f"{_amount(prepared, target)} of up to {count(recipe.epochs, 'epoch')}"
     say(f"{what}, {trials}, seed {prepared.seed}")
     if method.source is not None and method.source.file is not None:
         say(f"{method.name} runs the code of {method.source.file}")

@@ -4,7 +4,8 @@
 |---|---|---|
 | `training` | a training | `cellwright train CELL --recipe NAME` |
 | `search` | a one-shot search | `cellwright search NAME` |
-| `studies` | a study | `cellwright search NAME` |
+| `tuning` | a study over settings | `cellwright tune NAME` |
+| `studies` | a study over cells | `cellwright search NAME` |
 
 A name is that of one recipe, of one kind.
 """
@@ -48,7 +49,7 @@ class RecipeKind:
     Args:
         noun: what they decide.
         command: how they are used.
-        marks: tables that only such recipes have.
+        marks: tables that only such recipes have; of two kinds with the same one the first counts.
     """
 
     noun: str
@@ -59,6 +60,7 @@ class RecipeKind:
 KINDS = {
     "training": RecipeKind("a training", "cellwright train CELL --recipe", ("training",)),
     "search": RecipeKind("a one-shot search", "cellwright search", ("search",)),
+    "tuning": RecipeKind("tuning", "cellwright tune", ("tune",)),
     "studies": RecipeKind("a study", "cellwright search", ("method", "space")),
 }
 """The kinds of recipes, by their folder."""
@@ -113,9 +115,9 @@ def check_kind(tables: Mapping[str, Any], folder: str, where: str, wanted: str) 
     Raises:
         RecipeError: they are.
     """
-    found = [kind for kind in KINDS if _has_a_mark(tables, kind)]
-    if found and folder not in found:
-        raise RecipeError(_of_another_kind(where, wanted, found[0], folder))
+    found = next((kind for kind in KINDS if _has_a_mark(tables, kind)), folder)
+    if found != folder:
+        raise RecipeError(_of_another_kind(where, wanted, found, folder))
 
 
 def read_packaged(name: str, folder: str) -> dict[str, Any]:

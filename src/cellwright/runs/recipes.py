@@ -83,6 +83,11 @@ class BaseRecipe(BaseModel):
         """The fields whose settings depend on the task, and what they are for a kind of task."""
         return {"task": kind.settings}
 
+    @classmethod
+    def completed(cls, tables: dict[str, Any]) -> dict[str, Any]:
+        """What a file says, with what follows from it; before anything is looked at."""
+        return tables
+
     def on(self, data: str | None, folder: str | None = None) -> Self:
         """The same on other data, or as it is if none is named.
 
@@ -142,6 +147,7 @@ class _Draft:
             key: None if value == NONE and _may_be_none(kind, key) else _with_nones(value)
             for key, value in self.values.items()
         }
+        tables = kind.completed(tables)
         kind = self._for_its_task(kind, tables, whole)
         for key, field in kind.model_fields.items():
             if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
@@ -219,6 +225,28 @@ def opened(recipe: AnyRecipe) -> AnyRecipe:
     except ValidationError as error:
         raise RunError(f"the recipe {recipe.name}: {first_problem(error)}") from None
     return checked
+
+
+def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
+    """The recipe with other values of some settings, by names as `training.learning_rate`.
+
+    >>> with_settings(load_recipe("laptop"), {"training.epochs": 3}).training.epochs
+    3
+
+    Raises:
+        RunError: there is no such setting, or it cannot have that value.
+    """
+    draft = _Draft()
+    draft.take(recipe.model_dump(mode="json"), recipe.name)
+    changes: dict[str, Any] = {}
+    for name, value in settings.items():
+        table, _, key = name.partition(".")
+        changes.setdefault(table, {})[key] = value
+    draft.take(changes, "settings")  # another kind of model begins with nothing
+    try:
+        return opened(recipe_from_json(Recipe, draft.values))
+    except ValidationError as error:
+        raise RunError(f"the recipe {recipe.name}: {first_problem(error)}") from None
 
 
 @overload

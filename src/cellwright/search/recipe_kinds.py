@@ -41,7 +41,13 @@ def described() -> list[tuple[str, str, str]]:
 
 
 def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> bool:
-    from cellwright.runs.recipe_files import NoRecipeError, find_recipe, read_table, taken_from
+    from cellwright.runs.recipe_files import (
+        NoRecipeError,
+        find_recipe,
+        names_in,
+        read_table,
+        taken_from,
+    )
     from cellwright.runs.recipes import recipe_names
     from cellwright.search.one_shot.recipes import SearchRecipe, search_recipe_names
     from cellwright.search.studies.recipes import study_recipe_names
@@ -52,7 +58,7 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
     try:
         path = find_recipe(wanted, beside, SearchRecipe.folder)
     except NoRecipeError:
-        if wanted in recipe_names():  # for a training: that is said
+        if wanted in recipe_names() or wanted in names_in("tuning"):  # so it is said
             raise
         known = sorted([*one_shot, *studies])
         hint = did_you_mean(wanted, known) or f"; there are {', '.join(known)}"

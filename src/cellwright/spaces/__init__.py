@@ -12,12 +12,22 @@ from cellwright.spaces.nas_bench_nlp import NasBenchNlp
 from cellwright.spaces.pool import Pool
 from cellwright.spaces.registry import SPACES, space
 from cellwright.spaces.settings import SettingError
-from cellwright.spaces.space import Interval, Options, ProductSpace, Space, SpaceError, Value
+from cellwright.spaces.space import (
+    Drawn,
+    Interval,
+    Options,
+    ProductSpace,
+    Space,
+    SpaceError,
+    Value,
+)
+from cellwright.spaces.tuned import Tuned, Varied
 
 __all__ = [
     "SPACES",
     "AnyCell",
     "Darts",
+    "Drawn",
     "Enas",
     "Ess",
     "Fenas",
@@ -30,6 +40,8 @@ __all__ = [
     "SettingError",
     "Space",
     "SpaceError",
+    "Tuned",
     "Value",
+    "Varied",
     "space",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -36,14 +37,43 @@ class SpaceError(UserError):
 
 @dataclass(frozen=True)
 class Interval:
-    """The numbers from `low` to `high`: the options of a choice that is continuous."""
+    """The numbers from `low` to `high`: the options of a choice that is continuous.
+
+    Args:
+        low: the least.
+        high: the most.
+        log: whether logarithms are drawn evenly, not the numbers themselves.
+        whole: whether only whole numbers count.
+    """
 
     low: float
     high: float
+    log: bool = False
+    whole: bool = False
 
 
 Options = tuple[Value, ...] | Interval
 """What one choice is made from."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """What a trial is to train: a cell, and settings of the training that are this trial's own."""
+
+    cell: Cell
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What a trial says of it, beside the cell."""
+        return {"settings": dict(self.settings)} if self.settings else {}
+
+    @property
+    def key(self) -> str:
+        """The same for two that are trained in the same way."""
+        if not self.settings:
+            return self.cell.id
+        return f"{self.cell.id} {json.dumps(self.settings, sort_keys=True)}"
 
 
 class Space(ABC):
@@ -101,6 +131,10 @@ class Space(ABC):
         """
         return _wanted(self, lambda: self.mutate(cell, rng), f"mutations of {cell!r}")
 
+    def draw(self, rng: np.random.Generator) -> Drawn:
+        """What a new trial trains, drawn at random: a cell that is `wanted`."""
+        return Drawn(self.sample_live(rng))
+
     def size(self) -> int | None:
         """How many listings the space has, or None where that is not counted.
 
@@ -122,6 +156,14 @@ class Space(ABC):
     def decode(self, values: Mapping[str, Value]) -> Cell:
         """The cell of one value for each choice."""
         raise SpaceError(f"the space {self.name!r} has no form as a list of choices")
+
+    def applies(self, choice: str, values: Mapping[str, Value]) -> bool:
+        """Whether a choice is to be made, after those before it came out so."""
+        return True
+
+    def drawn(self, values: Mapping[str, Value]) -> Drawn:
+        """What a trial trains, by one value for each choice that applies."""
+        return Drawn(self.decode(values))
 
     def known(self) -> dict[str, Cell]:
         """Cells with a name that the space contains: what a search may start from."""

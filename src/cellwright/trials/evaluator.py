@@ -28,13 +28,20 @@ from cellwright.base.threads import threads_for
 from cellwright.cell import Cell
 from cellwright.engine.probe import dead_reason
 from cellwright.runs.errors import RunError
-from cellwright.runs.recipes import Recipe, load_recipe, opened, recipe_from_json
+from cellwright.runs.recipes import (
+    Recipe,
+    load_recipe,
+    opened,
+    recipe_from_json,
+    with_settings,
+)
 from cellwright.tasks.registry import file_hash, open_task, task_kind
 from cellwright.tasks.task import Task
 from cellwright.training.results import EpochDone, EpochRecord, best_of
 from cellwright.training.training import Training
 from cellwright.trials.checkpoints import Begin, Keeper
 from cellwright.trials.outcome import Outcome
+from cellwright.trials.trial import SEED
 
 VALUES = ("best", "last")
 """What a trial's value can be: the loss of the epoch that validated best, or of the last."""
@@ -60,7 +67,8 @@ def train_trial(
 
     Args:
         trial: as `Trial.to_json` writes it. `info["continues"]` may name an earlier trial of the
-            same cell and seed; its checkpoint is used if it is there and intact.
+            same cell and seed; its checkpoint is used if it is there and intact. `info["settings"]`
+            are settings of the recipe that this trial has otherwise, and maybe its `seed`.
         recipe: the training recipe, by its name or file, or as its JSON values. Its data is read
             once in each process.
         overrides: settings that go before those of a recipe by name, such as "model.hidden=64".
@@ -94,15 +102,21 @@ def train_trial(
     """
     if value not in VALUES:
         raise RunError(f"a trial's value is one of {', '.join(VALUES)}, not {shown(value)}")
-    how = recipe_of(recipe, overrides)
-    if code is not None and file_hash(how.task.kind) != code:
-        raise RunError(f"the task's file, of {how.task.kind}, is not what the study was begun with")
-    task = _task(how.task.model_dump_json())
+    own = dict(trial.get("info", {}).get("settings", {}))
+    seed = int(own.pop(SEED, trial["seed"]))
+    given = recipe_of(recipe, overrides)
+    if code is not None and file_hash(given.task.kind) != code:
+        raise RunError(
+            f"the task's file, of {given.task.kind}, is not what the study was begun with"
+        )
+    task = _task(given.task.model_dump_json())
     if fingerprint is not None and task.fingerprint != fingerprint:
         raise RunError(
-            f"the data of {how.task.data} is not what the study was begun with; it is now\n"
+            f"the data of {given.task.data} is not what the study was begun with; it is now\n"
             f"{task.describe()}"
         )
+    how = with_settings(given, own) if own else given
+    task = _task(how.task.model_dump_json())
     cell, epochs = Cell.from_json(trial["cell"]), int(trial["fidelity"])
     reason = dead_reason(cell)
     if reason is not None:
@@ -112,7 +126,7 @@ def train_trial(
     part = task.limited(most) if most else task
 
     def make() -> Training:
-        return Training(cell, part, how.model, settings, int(trial["seed"]), backend)
+        return Training(cell, part, how.model, settings, seed, backend)
 
     with threads_for(threads):
         if checkpoints is None:

@@ -8,6 +8,9 @@ from typing import Any
 
 from cellwright.cell import Cell
 
+SEED = "seed"
+"""The setting of a trial that is the seed of its training, where tuning varies it."""
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -20,7 +23,7 @@ class Trial:
         seed: of the training; the same wherever and whenever the trial runs.
         info: where the trial stands in its method: parent, bracket, rung. `continues` is the
             number of the trial whose training this one may go on with: same cell, same seed,
-            fewer epochs.
+            fewer epochs. `settings` are those of the training that are this trial's own.
     """
 
     number: int

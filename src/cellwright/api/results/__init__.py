@@ -8,6 +8,7 @@ from cellwright.api.results.shown import Cost, Shown
 from cellwright.api.results.study_found import StudyFound
 from cellwright.api.results.suite import SuiteComparison
 from cellwright.api.results.trained_run import Evaluation, TrainedRun
+from cellwright.api.results.tuned import TuningFound
 
 __all__ = [
     "Comparison",
@@ -20,4 +21,5 @@ __all__ = [
     "StudyFound",
     "SuiteComparison",
     "TrainedRun",
+    "TuningFound",
 ]

@@ -31,7 +31,7 @@ def run(store: str | None, **arguments: Any) -> None:
         found = search(store=store, **arguments, watcher=watcher)
     except StudyStopped as stop:
         assert watcher.study is not None
-        _print_stop(watcher.study[0], store, stop.lost)
+        print_stop(watcher.study[0], store, stop.lost)
         raise typer.Exit(INTERRUPTED) from None
     assert isinstance(found, StudyFound)
     _print_found(found, store)
@@ -41,12 +41,13 @@ def run(store: str | None, **arguments: Any) -> None:
 # -- what is printed ---------------------------------------------------------------------------
 
 
-def _print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
+def print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
+    """Say that Ctrl-C was heard, what is kept, and how to go on."""
     line = f"stopped; {lost or _kept(prepared.name, place)}"
     say(line, "yellow", stderr())
     again = "go on: the same command again" + (", once the store is back" if lost else "")
     say(again, "", stderr())
-    show = _command("studies show", prepared.name, place)
+    show = study_command("studies show", prepared.name, place)
     say(f"so far: {show}", "", stderr())
     note = password_note(place)
     if note is not None:
@@ -54,7 +55,7 @@ def _print_stop(prepared: Prepared, place: str | None, lost: str) -> None:
 
 
 def _kept(name: str, place: str | None) -> str:
-    from cellwright.api.searching import STORE
+    from cellwright.api.studying import STORE
     from cellwright.trials.store import find_study, open_store, overview
 
     with open_store(STORE if place is None else place) as store:
@@ -104,7 +105,7 @@ def _refuse_failure(found: StudyFound, baseline: bool) -> None:
 
 def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:
     """What was written, and what can be done with it."""
-    show = _command("studies show", found.name, place)
+    show = study_command("studies show", found.name, place)
     best, folder, recipe = found.ledger.best, found.folder, found.recipe
     if best is None or folder is None:
         yield from _show(show, place, "next")
@@ -114,7 +115,7 @@ def _next(found: StudyFound, place: str | None) -> Iterator[tuple[str, str]]:
     yield "picture", str(folder / "best.svg")
     cell, data = shlex.quote(str(folder / "best.json")), shlex.quote(recipe.task.data)
     yield "next", f"cellwright train {cell} --data {data} --recipe {shlex.quote(recipe.training)}"
-    yield "", _command("studies plot", found.name, place)
+    yield "", study_command("studies plot", found.name, place)
     yield from _show(show, place, "")
 
 
@@ -125,5 +126,6 @@ def _show(command: str, place: str | None, title: str) -> Iterator[tuple[str, st
         yield "", f"({note})"
 
 
-def _command(words: str, name: str, place: str | None) -> str:
+def study_command(words: str, name: str, place: str | None) -> str:
+    """A command about a study, to be copied."""
     return with_store(f"cellwright {words} {shlex.quote(name)}", place)

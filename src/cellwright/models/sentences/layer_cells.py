@@ -12,6 +12,7 @@ from pydantic import AfterValidator, ValidationInfo
 from cellwright.base.bounds import KEPT
 from cellwright.base.errors import UserError, shown
 from cellwright.cell import Cell
+from cellwright.cell.named import said_cell
 
 THE_CELL = "*"
 """Stands for the cell that is trained or searched."""
@@ -20,7 +21,7 @@ THE_CELL = "*"
 def _as_text(said: str, info: ValidationInfo) -> str:
     if said == THE_CELL:
         return said
-    cell = _cell(said)
+    cell = said_cell(said)
     if info.context != KEPT:
         _check(cell, said)
     return cell.to_json(indent=None)
@@ -35,21 +36,6 @@ def cells_of_layers(said: tuple[str, ...], depth: int) -> list[Cell | None]:
     if not said:
         return [None] * depth
     return [None if text == THE_CELL else Cell.from_json(text) for text in said]
-
-
-def _cell(said: str) -> Cell:
-    """By name, file or text."""
-    from cellwright.cell.formats import read, recognize
-    from cellwright.cell.named import named_cell
-
-    try:
-        recognize(said)
-    except UserError:
-        return named_cell(said)
-    found = read(said)
-    if len(found) != 1:
-        raise UserError(f"{shown(said)} has {len(found)} cells, and one is wanted")
-    return found[0]
 
 
 def _check(cell: Cell, said: str) -> None:

@@ -22,7 +22,7 @@ import numpy as np
 from cellwright.base.errors import UserError, shown
 from cellwright.base.plugins import Source
 from cellwright.cell import Cell
-from cellwright.spaces import Space
+from cellwright.spaces import Drawn, Space
 from cellwright.spaces.settings import check_count, is_unsaid
 from cellwright.trials.outcome import OK, Outcome
 from cellwright.trials.trial import Trial
@@ -256,6 +256,11 @@ class SequentialMethod(Method):
 
     def _loss(self, trial: Trial) -> float:
         return self.outcomes[trial.number].loss
+
+
+def drawn_of(trial: Trial) -> Drawn:
+    """What was drawn for a trial."""
+    return Drawn(trial.cell, trial.info.get("settings", {}))
 
 
 def run(method: Method, evaluate: Callable[[Trial], Outcome], trials: int) -> None:

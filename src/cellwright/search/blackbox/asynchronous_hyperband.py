@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from cellwright.cell import Cell
 from cellwright.search.blackbox.ask_tell import SequentialMethod
@@ -80,9 +80,10 @@ class AsynchronousHyperband(SequentialMethod):
         seed = self._training_seed(number)
         return Trial(number, cell, plan.rungs[0].epochs, seed, {**info, **origin})
 
-    def _new_cell(self, number: int) -> tuple[Cell, dict[str, int]]:
+    def _new_cell(self, number: int) -> tuple[Cell, dict[str, Any]]:
         """The cell of a new trial, and what is to be known of where it comes from."""
-        return self.space.sample_live(self._rng(number)), {}
+        new = self.space.draw(self._rng(number))
+        return new.cell, new.info
 
     def _asked(self, trial: Trial) -> None:
         if trial.info["rung"] == 0:

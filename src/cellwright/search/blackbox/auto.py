@@ -9,7 +9,7 @@ chooses the one to train.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Auto(AsynchronousHyperband):
         else:
             self.initial, self._initial = initial_cells(self.title, self.space, self.initial)
 
-    def _new_cell(self, number: int) -> tuple[Cell, dict[str, int]]:
+    def _new_cell(self, number: int) -> tuple[Cell, dict[str, Any]]:
         begun = sum(self._started)
         if begun < len(self._initial):
             return self._initial[begun], {}

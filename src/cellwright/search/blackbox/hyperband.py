@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
-from cellwright.cell import Cell
-from cellwright.search.blackbox.ask_tell import Method
+from cellwright.search.blackbox.ask_tell import Method, drawn_of
+from cellwright.spaces import Drawn
 from cellwright.spaces.settings import check_count, check_flag
 from cellwright.trials.outcome import OK
 from cellwright.trials.trial import Trial
@@ -125,20 +125,20 @@ class Hyperband(Method):
     def _start(self, number: int, place: int, run: _Run) -> Trial:
         """A new cell at the bracket's lowest rung."""
         index = len(run.rungs[0])
-        cell = self._draw(place, index, run.rungs[0])
-        info = {"bracket": place, "s": run.plan.s, "rung": 0, "index": index}
+        new = self._draw(place, index, run.rungs[0])
+        info = {"bracket": place, "s": run.plan.s, "rung": 0, "index": index, **new.info}
         epochs = run.plan.rungs[0].epochs
-        return Trial(number, cell, epochs, self._training_seed(place, index), info)
+        return Trial(number, new.cell, epochs, self._training_seed(place, index), info)
 
-    def _draw(self, place: int, index: int, others: Sequence[Trial]) -> Cell:
-        """A cell that the bracket does not have, where that can be found."""
+    def _draw(self, place: int, index: int, others: Sequence[Trial]) -> Drawn:
+        """What the bracket does not have, where that can be found."""
         rng = self._rng(place, index)
-        seen = {trial.cell.id for trial in others}
+        seen = {drawn_of(trial).key for trial in others}
         for _ in range(_TRIES):
-            cell = self.space.sample_live(rng)
-            if cell.id not in seen:
+            new = self.space.draw(rng)
+            if new.key not in seen:
                 break
-        return cell
+        return new
 
     def _go_on(self, number: int, place: int) -> Trial:
         """The next cell that was good enough for this rung."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from cellwright.cell import Cell
-from cellwright.search.blackbox.ask_tell import Method
+from cellwright.search.blackbox.ask_tell import Method, drawn_of
+from cellwright.spaces import Drawn
 from cellwright.spaces.settings import check_flag
 from cellwright.trials.trial import Trial
 
@@ -38,23 +38,23 @@ class RandomSearch(Method):
         check_flag(self.title, "distinct", self.distinct)
 
     def _propose(self, number: int) -> Trial | None:
-        cell = None if self.finished else self._draw(number)
-        return None if cell is None else self._trial(number, cell)
+        drawn = None if self.finished else self._draw(number)
+        return None if drawn is None else self._trial(number, drawn.cell, **drawn.info)
 
-    def _draw(self, number: int) -> Cell | None:
+    def _draw(self, number: int) -> Drawn | None:
         rng = self._rng(number)
         size = self.space.distinct_size()
         tries = max(_TRIES, _TRIES_FOR_EACH * size if size is not None and size < _LARGE else 0)
         for _ in range(tries if self.distinct else 1):
-            cell = self.space.sample_live(rng)
-            if not self.distinct or cell.id not in self._seen:
-                return cell
+            drawn = self.space.draw(rng)
+            if not self.distinct or drawn.key not in self._seen:
+                return drawn
         self._exhausted = True
         return None
 
     def _asked(self, trial: Trial) -> None:
         if self.distinct:
-            self._seen.add(trial.cell.id)
+            self._seen.add(drawn_of(trial).key)
 
     @property
     def finished(self) -> bool:

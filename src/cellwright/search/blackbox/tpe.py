@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from cellwright.base.optional import require
 from cellwright.search.blackbox.ask_tell import SearchError, SequentialMethod
-from cellwright.spaces import Interval
+from cellwright.spaces import Interval, Options
 from cellwright.spaces.settings import SettingError, check_count
 from cellwright.trials.trial import Trial
 
@@ -64,24 +64,12 @@ class Tpe(SequentialMethod):
         self._optuna = require("optuna", "the method 'tpe'")
         distributions = self._optuna.distributions
         for name, options in choices.items():
-            if isinstance(options, Interval):
-                kind = distributions.FloatDistribution(options.low, options.high)
-            else:
-                kind = distributions.CategoricalDistribution(options)
+            kind = distribution(distributions, options)
             if kind.single():
                 self._fixed[name] = options.low if isinstance(options, Interval) else options[0]
             else:
                 self._distributions[name] = kind
-        self._study = self._new_study()
-
-    def _new_study(self) -> Any:
-        log = self._optuna.logging
-        before = log.get_verbosity()
-        log.set_verbosity(log.WARNING)  # it announces every study
-        try:
-            return self._optuna.create_study()
-        finally:
-            log.set_verbosity(before)
+        self._study = new_study(self._optuna)
 
     def _propose(self, number: int) -> Trial:
         for known in self._known(number):
@@ -93,11 +81,11 @@ class Tpe(SequentialMethod):
         for attempt in range(_TRIES):
             learns = attempt < _LEARNED_TRIES
             drawn, values = self._drawn(int(rng.integers(2**32)), learns)
-            cell = self.space.decode({**self._fixed, **values})
-            if self.space.wanted(cell):
+            new = self.space.drawn({**self._fixed, **values})
+            if self.space.wanted(new.cell):
                 self._places[number] = drawn
                 thrown_away = {"dead": dead} if dead else {}
-                return self._trial(number, cell, choices=values, **thrown_away)
+                return self._trial(number, new.cell, choices=values, **thrown_away, **new.info)
             if learns:
                 self._study.tell(drawn, math.inf)
                 dead.append(values)
@@ -116,8 +104,16 @@ class Tpe(SequentialMethod):
             constant_liar=True,
             seed=seed,
         )
-        asked = self._study.ask(self._distributions)
-        return asked.number, asked.params
+        return self._ask()
+
+    def _ask(self) -> tuple[int, dict[str, Any]]:
+        """A new trial of optuna: its number, and a value for each choice that applies."""
+        asked = self._study.ask()
+        values: dict[str, Any] = {}
+        for name, kind in self._distributions.items():
+            if self.space.applies(name, {**self._fixed, **values}):
+                values[name] = _suggested(asked, name, kind)
+        return asked.number, values
 
     def _asked(self, trial: Trial) -> None:
         if trial.number in self._places:
@@ -129,4 +125,32 @@ class Tpe(SequentialMethod):
     def _again(self, values: dict[str, Any]) -> int:
         """Optuna's number for a trial with these values."""
         self._study.enqueue_trial(values)
-        return int(self._study.ask(self._distributions).number)
+        return self._ask()[0]
+
+
+def new_study(optuna: Any) -> Any:
+    """A study of optuna's, in memory, which is not announced."""
+    log = optuna.logging
+    before = log.get_verbosity()
+    log.set_verbosity(log.WARNING)
+    try:
+        return optuna.create_study()
+    finally:
+        log.set_verbosity(before)
+
+
+def distribution(distributions: Any, options: Options) -> Any:
+    """Optuna's form of the options of a choice."""
+    if isinstance(options, tuple):
+        return distributions.CategoricalDistribution(options)
+    if options.whole:
+        return distributions.IntDistribution(int(options.low), int(options.high), options.log)
+    return distributions.FloatDistribution(float(options.low), float(options.high), options.log)
+
+
+def _suggested(asked: Any, name: str, kind: Any) -> Any:
+    """A value from a distribution of optuna's."""
+    if hasattr(kind, "choices"):
+        return asked.suggest_categorical(name, kind.choices)
+    numbers = asked.suggest_float if isinstance(kind.low, float) else asked.suggest_int
+    return numbers(name, kind.low, kind.high, log=kind.log)

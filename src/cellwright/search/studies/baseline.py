@@ -27,7 +27,7 @@ def baseline_of(prepared: Prepared) -> Prepared:
     Its cells are trained for as long as the study's longest trials. It has its own seed, which
     follows from the study's, so that its cells are not those with which the method began.
     """
-    recipe, epochs = prepared.recipe, prepared.recipe.method.epochs
+    recipe, epochs = prepared.recipe, prepared.recipe.epochs
     seed = _seed(prepared.seed)
     chosen = method("random", prepared.method.space, seed=seed, epochs=epochs)
     settings = MethodSettings.model_validate({"kind": "random", "epochs": epochs})
@@ -72,7 +72,7 @@ def run_baseline(
         or if the space has no more cells.
     """
     random = baseline_of(prepared)
-    epochs = random.recipe.method.epochs
+    epochs = random.recipe.epochs
     wanted = float(cost.epochs if unit == "epochs" else cost.seconds)
     ledger = _spent(store, random)
     done = 0 if ledger is None else ledger.trials

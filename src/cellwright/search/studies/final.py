@@ -16,6 +16,7 @@ from cellwright.base.statistics import Difference, Spread, difference
 from cellwright.cell import Cell
 from cellwright.cell.zoo import zoo
 from cellwright.search.blackbox.ask_tell import Method
+from cellwright.search.studies.recipes import FinalSettings
 from cellwright.search.studies.start import Prepared, run_prepared
 from cellwright.spaces.settings import check_count
 from cellwright.tasks.metric import Metric
@@ -123,6 +124,7 @@ class FinalResult:
 
 
 def run_final(
+    settings: FinalSettings,
     prepared: Prepared,
     store: Store,
     executor: Executor,
@@ -133,6 +135,7 @@ def run_final(
     """Train the best cells of a study that has ended beside known ones; what came out.
 
     Args:
+        settings: of the comparison.
         prepared: the study.
         store: where it is kept, and the comparison, too.
         executor: where trainings run.
@@ -143,8 +146,6 @@ def run_final(
     Returns:
         None if the study has found nothing.
     """
-    settings = prepared.recipe.final
-    assert settings is not None
     study = find_study(store, prepared.name)
     best = best_cells(store, study, settings.cells, [zoo[name].id for name in settings.against])
     if not best:
@@ -189,9 +190,7 @@ def _prepared(
 ) -> Prepared:
     """The comparison as a study of its own; a longer search has another one."""
     ended = len(list_trials(store, study))
-    method = Final(
-        prepared.method.space, epochs=prepared.recipe.method.epochs, cells=cells, seeds=seeds
-    )
+    method = Final(prepared.method.space, epochs=prepared.recipe.epochs, cells=cells, seeds=seeds)
     arguments = {**prepared.evaluate.arguments, "longest": None}
     arguments["checkpoints"] = f"{arguments['checkpoints']}-final"
     return Prepared(

@@ -193,10 +193,8 @@ class FinalSettings(_Table):
         return names
 
 
-class StudyRecipe(BaseRecipe):
-    """A search that trains cell by cell."""
-
-    folder: ClassVar[str] = "studies"
+class TrialsRecipe(BaseRecipe):
+    """What recipes have whose work is trials: of cells, of settings, or of both."""
 
     training: TrainingName = Field(
         "laptop", description="the recipe to train with, children and what is found"
@@ -215,14 +213,43 @@ class StudyRecipe(BaseRecipe):
     baseline: Literal["epochs", "seconds"] = Field(
         "epochs", description="what a random search beside it spends as much of"
     )
-    space: SpaceSettings
     method: MethodSettings
-    child: ChildSettings = ChildSettings.model_validate({})
     text: TextSettings = TextSettings.model_validate({})
     limits: LimitSettings = LimitSettings.model_validate({})
     budget: BudgetSettings = BudgetSettings.model_validate({})
-    final: FinalSettings | None = Field(None, description="a comparison at the end; none: none")
     retries: RetrySettings = RetrySettings.model_validate({})
+
+    def window_of_budget(self) -> int | None:
+        """The window; a study that is measured in epochs has one, so that it is the same again."""
+        return WINDOW if self.window is None and self.budget.epochs is not None else self.window
+
+    def trial_seconds(self) -> float | None:
+        """How long trials may be begun."""
+        return None if self.budget.minutes is None else 60 * self.budget.minutes
+
+    @property
+    def epochs(self) -> int:
+        """How many epochs the longest trials have."""
+        return self.method.epochs
+
+    def child_recipe(self) -> Recipe:
+        """How a trial is trained, but for the number of epochs."""
+        return self._on_own_task(training_recipe(self.training, self.task))
+
+    def _on_own_task(self, recipe: Recipe) -> Recipe:
+        """A training recipe with what this recipe says of the task."""
+        own = {name: getattr(self.task, name) for name in self.task.model_fields_set}
+        return recipe.model_copy(update={"task": recipe.task.model_copy(update=own)})
+
+
+class StudyRecipe(TrialsRecipe):
+    """A search that trains cell by cell."""
+
+    folder: ClassVar[str] = "studies"
+
+    space: SpaceSettings
+    child: ChildSettings = ChildSettings.model_validate({})
+    final: FinalSettings | None = Field(None, description="a comparison at the end; none: none")
     pool: PoolSettings | None = Field(
         None, description="cells to choose among, for methods on features", validate_default=True
     )
@@ -247,21 +274,16 @@ class StudyRecipe(BaseRecipe):
             )
         return pool
 
-    def window_of_budget(self) -> int | None:
-        """The window; a study that is measured in epochs has one, so that it is the same again."""
-        return WINDOW if self.window is None and self.budget.epochs is not None else self.window
-
-    def search_seconds(self) -> float | None:
+    def trial_seconds(self) -> float | None:
         """How long trials may be begun; the rest of the minutes is for the final comparison."""
-        if self.budget.minutes is None:
-            return None
-        return 60 * self.budget.minutes * (1 - (0 if self.final is None else self.final.share))
+        seconds = super().trial_seconds()
+        return (
+            seconds if seconds is None or self.final is None else seconds * (1 - self.final.share)
+        )
 
     def child_recipe(self) -> Recipe:
         """How a trial's cell is trained, but for the number of epochs."""
-        recipe = training_recipe(self.training, self.task, self.child.overrides())
-        own = {name: getattr(self.task, name) for name in self.task.model_fields_set}
-        return recipe.model_copy(update={"task": recipe.task.model_copy(update=own)})
+        return self._on_own_task(training_recipe(self.training, self.task, self.child.overrides()))
 
 
 def load_study_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) -> StudyRecipe:

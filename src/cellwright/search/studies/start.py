@@ -13,7 +13,7 @@ from cellwright.cell.zoo import zoo
 from cellwright.search.blackbox.ask_tell import Method
 from cellwright.search.blackbox.features import draw_pool
 from cellwright.search.blackbox.methods import METHODS, method
-from cellwright.search.studies.recipes import StudyRecipe
+from cellwright.search.studies.recipes import StudyRecipe, TrialsRecipe
 from cellwright.spaces import Space
 from cellwright.tasks.registry import file_hash, open_task
 from cellwright.trials.executors import Call, Executor, Limits
@@ -38,7 +38,7 @@ _PRUNED = ("hyperband", "asynchronous-hyperband", "auto")
 class Prepared:
     """A study that is ready to run; everything that could be wrong was looked at."""
 
-    recipe: StudyRecipe
+    recipe: TrialsRecipe
     name: str
     seed: int
     method: Method
@@ -52,7 +52,7 @@ class Prepared:
         return Path(self.evaluate.arguments["checkpoints"])
 
 
-def study_name(recipe: StudyRecipe, seed: int) -> str:
+def study_name(recipe: TrialsRecipe, seed: int) -> str:
     """What a study is called whose name nobody says: the same for the same command."""
     return f"{recipe.name}-{seed}"
 
@@ -86,7 +86,7 @@ def prepare(
     if "initial" in settings and recipe.method.kind in ("aging-evolution", "auto"):
         settings["initial"] = _named(settings["initial"], where)
     chosen = method(recipe.method.kind, where, seed=seed, **settings)
-    call, task = _evaluator(recipe, called, threads, progress)
+    call, task = evaluator(recipe, called, threads, progress)
     return Prepared(recipe, called, seed, chosen, call, task)
 
 
@@ -101,9 +101,10 @@ def _named(initial: Any, where: Space) -> Any:
     ]
 
 
-def _evaluator(
-    recipe: StudyRecipe, name: str, threads: int | None, progress: Progress | None
+def evaluator(
+    recipe: TrialsRecipe, name: str, threads: int | None, progress: Progress | None
 ) -> tuple[Call, TaskLabel]:
+    """What trains a trial as a recipe says, and the task that it is about."""
     child = recipe.child_recipe().on(None)
     task = open_task(child.task, progress)
     # The number of epochs is each trial's own, and names change nothing.
@@ -115,7 +116,7 @@ def _evaluator(
         "fingerprint": task.fingerprint,
         "threads": recipe.threads if threads is None else threads,
         "checkpoints": str(CHECKPOINTS / file_stem(name, "study")),
-        "longest": recipe.method.epochs if _goes_on(recipe) else None,
+        "longest": recipe.epochs if _goes_on(recipe) else None,
     }
     code = file_hash(child.task.kind)
     if code is not None:
@@ -124,7 +125,7 @@ def _evaluator(
     return Call(EVALUATOR, arguments), label
 
 
-def _goes_on(recipe: StudyRecipe) -> bool:
+def _goes_on(recipe: TrialsRecipe) -> bool:
     """Whether trials may go on with earlier ones; those of a method of one's own may always."""
     kind = recipe.method.kind
     return kind in _PRUNED or kind not in METHODS
@@ -132,7 +133,7 @@ def _goes_on(recipe: StudyRecipe) -> bool:
 
 def make_executor(
     kind: str,
-    recipe: StudyRecipe,
+    recipe: TrialsRecipe,
     *,
     address: str | None = None,
     workers: int | None = None,
