@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from plain_sentences import moved, near
+from plain_sentences import PlainLstm, moved, near
 from sentence_cases import MORE, RAGGED, WIDTH, Elsewhere, Table, batch_of, examples
 from torch import nn
 
@@ -94,12 +94,64 @@ def test_outputs_and_gradients_are_those_of_jiants_head(monkeypatch, lengths, la
     assert not torch.allclose(model.outputs(batch), said, atol=1e-3)
 
 
-def test_a_seed_decides_every_bit_for_any_number_of_threads():
+class PlainAttention(nn.Module):
+    """jiant's encoder of a pair, example by example, in doubles: each word beside what it attends
+    to in the other sentence, an LSTM in both directions, the largest of each feature."""
+
+    def __init__(self, model):
+        super().__init__()
+        width = model.settings.attention
+        self.lstm = PlainLstm(2 * (WIDTH + MORE), width).double()
+        self.table = nn.Parameter(model.embedders[0].table.detach().double())
+        self.training_dropout = model.settings.dropout_input
+        own = self.lstm.weights(lambda value: value.detach())
+        model.recurrent[0].load_state_dict({name: each.float() for name, each in own.items()})
+
+    def vectors(self, batch):
+        for example in examples(batch):
+            a, b = (
+                moved(torch.cat([self.table[words], more], 1), self.training_dropout, True)
+                for words, more in example
+            )
+            beside_a = torch.softmax(a @ b.T, 1) @ b
+            beside_b = torch.softmax(b @ a.T, 1) @ a
+            read = self.lstm([torch.cat([a, beside_a], 1), torch.cat([b, beside_b], 1)])
+            u, v = (each.max(0).values for each in read)
+            yield torch.cat([u, v, (u - v).abs(), u * v])
+
+
+def test_attention_is_that_of_jiants_pairs(monkeypatch):
+    monkeypatch.setattr("torch.nn.functional.dropout", moved)
+    model = model_of(attention=5, dropout_projection=0.0)
+    plain = PlainAttention(model)
+    batch = batch_of(*RAGGED, labels=3, behind=2)
+    joint = torch.stack(list(plain.vectors(batch)))
+    seen = []
+    model.head.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
+    model.outputs(batch)
+    assert near(seen[0], joint)
+    weight = torch.randn(joint.shape, dtype=torch.double)
+    (seen[0] * weight).sum().backward()
+    (joint * weight).sum().backward()
+    assert near(model.embedders[0].table.grad, plain.table.grad)
+    wanted = plain.lstm.weights(lambda value: value.grad)
+    found = {name: each.grad for name, each in model.recurrent[0].named_parameters()}
+    assert all(near(found[name], wanted[name]) for name in found)
+
+
+def test_attention_is_for_pairs_alone():
+    single = model_of(per_example=1, attention=5)
+    assert len(single.recurrent) == 0
+    assert len(model_of(attention=5).recurrent) == 1
+
+
+@pytest.mark.parametrize("attention", [0, 16])
+def test_a_seed_decides_every_bit_for_any_number_of_threads(attention):
     lengths = torch.randint(1, 31, (2, 48), generator=torch.Generator().manual_seed(1)).tolist()
 
     def trained(threads):
         with threads_for(threads):
-            model = model_of(projection=128, feed_forward=512)
+            model = model_of(projection=128, feed_forward=512, attention=attention)
             optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
             for step in range(3):
                 optimizer.zero_grad()

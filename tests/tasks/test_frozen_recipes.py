@@ -26,6 +26,9 @@ qqp   363849 512 0.2 1e-4 1000
 """
 ROWS = [line.split() for line in JIANT.strip().splitlines()]
 
+ATTENTIVE = ("sts-b", "qnli", "mnli", "qqp")
+"""Tasks whose templates have attention across the pair, with an LSTM of 512 (d_hid_attn)."""
+
 BATCH, LR_PATIENCE, PATIENCE = 32, 1, 5
 
 
@@ -42,6 +45,7 @@ def test_jiants_defaults(row: list[str]) -> None:
     assert run.with_input  # skip_embs = 1
     assert (model.projection, model.feed_forward, model.pooling) == (int(width), int(width), "max")
     assert (model.dropout_input, model.dropout_projection) == (0.2, float(dropout))
+    assert model.attention == (512 if name in ATTENTIVE else 0)
     assert (training.optimizer, training.learning_rate) == ("adam", float(rate))
     assert (training.batch, training.clip, training.weight_decay) == (BATCH, 5.0, 0.0)
     assert (training.anneal, training.rate_least, training.decay) == (0.5, 1e-6, 1.0)

@@ -1,7 +1,7 @@
 """A head on words' vectors that do not change, such as the states of a trained language model.
 
 NAS-Bench-NLP (2020, section 4.2) measures its language models so, with jiant. This is the head of
-jiant 1.3, without its attention across pairs.
+jiant 1.3, with its attention across pairs where that is wanted.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing_extensions import Self
 
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
+from cellwright.cell.zoo import zoo
 from cellwright.engine import WeightBank
 from cellwright.models.cell_model import Theta
+from cellwright.models.sentences.attention import attended
 from cellwright.models.sentences.batch import SentenceBatch
 from cellwright.models.sentences.head import Head
 from cellwright.models.sentences.pooling import largest, mean
@@ -28,7 +30,9 @@ from cellwright.models.words import Embedder
 class Frozen(SentenceModel):
     """A projection of each word, one vector for a sentence, and an MLP with tanh and layer norm.
 
-    No cell is in it. The one that it is given is that of the encoder, which runs keep for the
+    With attention an LSTM, in both directions, stands in place of the projection: it reads each
+    word beside what the word finds in the other sentence. The searched or compared cell is not in
+    it. The one that it is given is that of the encoder, which runs keep for the
     record; around any other cell it is the same model.
 
     Args:
@@ -52,11 +56,17 @@ class Frozen(SentenceModel):
     ) -> None:
         if bank is not None or cell.is_supernet:
             raise UserError("a model of kind 'frozen' has no cell that could be searched")
-        super().__init__(settings, cell, embedders, outputs, per_example, (), backend=backend)
-        self.settings = settings
-        self.projection = nn.Linear(vector_width(embedders), settings.projection)
+        width, attention = vector_width(embedders), settings.attention
+        attends = bool(attention) and per_example == 2
+        layers = [(2 * width, attention)] if attends else []
+        super().__init__(
+            settings, zoo["lstm"], embedders, outputs, per_example, layers, backend=backend
+        )
+        self.settings, self._attends = settings, attends
+        if not attends:
+            self.projection = nn.Linear(width, settings.projection)
         self.head = Head(
-            self.joined_size * settings.projection,
+            self.joined_size * (2 * attention if attends else settings.projection),
             settings.feed_forward,
             outputs,
             torch.tanh,
@@ -67,7 +77,11 @@ class Frozen(SentenceModel):
     def outputs(self, batch: SentenceBatch, theta: Theta | None = None) -> Tensor:
         """How much the model is for each label, (examples, labels); or the scores, (examples,)."""
         x, ragged = self.read(batch)
-        x = self.projection(F.dropout(x, self.settings.dropout_input, self.training))
+        x = F.dropout(x, self.settings.dropout_input, self.training)
+        if self._attends:
+            x = self.recur(0, torch.cat([x, attended(x, ragged)], 1), ragged, None)
+        else:
+            x = self.projection(x)
         pooled = largest(x, ragged) if self.settings.pooling == "max" else mean(x, ragged)
         said: Tensor = self.head(self.joined(pooled))
         return said

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 from typing_extensions import Self
 
-from cellwright.base.bounds import Count, up_to
+from cellwright.base.bounds import Count, CountFromZero, up_to
 from cellwright.base.validation import as_tuple
 from cellwright.models.sentences.layer_cells import THE_CELL, LayerCell
 from cellwright.models.settings import BY_WIDTH, Rate, Start
@@ -162,6 +162,11 @@ class FrozenSettings(_Common):
         "frozen", description="a head on vectors that are as they are, without a recurrent layer"
     )
     projection: Count = Field(512, description="width of what each word's vector is projected to")
+    attention: CountFromZero = Field(
+        0,
+        description="of pairs, in place of the projection: width in each direction of an LSTM over "
+        "each word beside what it attends to in the other sentence; 0: none",
+    )
     pooling: Literal["max", "mean"] = Field(
         "max", description="from words to a sentence: the largest of each feature, or the mean"
     )
