@@ -16,7 +16,7 @@ LAYERS = (
     ("cli", "studio", "__main__"),
     ("api", "testing"),
     ("report",),
-    ("search", "tune", "compare", "bench"),
+    ("search", "compare", "bench", "grids"),
     ("trials",),
     ("runs",),
     ("training",),
@@ -31,7 +31,12 @@ LAYERS = (
 
 HEIGHT = {part: -depth for depth, parts in enumerate(LAYERS) for part in parts}
 
-ALONE = {"search": ("bench", "compare", "tune"), "compare": ("bench",), "base": ("cell",)}
+ALONE = {
+    "search": ("bench", "compare", "grids"),
+    "compare": ("bench", "grids"),
+    "bench": ("grids",),
+    "base": ("cell",),
+}
 """What a part may not know beside it in its own layer."""
 
 

@@ -7,7 +7,17 @@ import re
 
 import pytest
 
-HELPS = ["train", "evaluate", "compare", "tune", "runs", "runs list", "runs show", "runs plot"]
+HELPS = [
+    "train",
+    "evaluate",
+    "compare",
+    "tune",
+    "grid",
+    "runs",
+    "runs list",
+    "runs show",
+    "runs plot",
+]
 
 
 def examples(text: str) -> list[str]:

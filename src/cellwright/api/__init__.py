@@ -13,6 +13,7 @@ notebook. The commands call these functions too, and print. May import everythin
 from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.encoding import compare_encoders
+from cellwright.api.grids import grid
 from cellwright.api.inputs import as_cell
 from cellwright.api.predicting import glue_submission, predict
 from cellwright.api.results import (
@@ -21,6 +22,7 @@ from cellwright.api.results import (
     EncoderComparison,
     Evaluation,
     Found,
+    GridFound,
     Sensitivity,
     StudyFound,
     SuiteComparison,
@@ -40,6 +42,7 @@ __all__ = [
     "EncoderComparison",
     "Evaluation",
     "Found",
+    "GridFound",
     "Sensitivity",
     "StudyFound",
     "SuiteComparison",
@@ -52,6 +55,7 @@ __all__ = [
     "compare_suite",
     "evaluate",
     "glue_submission",
+    "grid",
     "load",
     "predict",
     "search",

@@ -61,6 +61,9 @@ class Watcher(SearchWatcher):
     def baseline_begins(self, prepared: Prepared, cost: Ledger) -> None:
         """Called before the random search at the same cost."""
 
+    def stage(self, number: int, total: int, what: str, left: float | None) -> None:
+        """Called when a stage of a grid begins; `left` are the seconds that the whole will take."""
+
     def planned(self, plan: Plan) -> None:
         """Called when it is settled what is compared, before anything is trained."""
 

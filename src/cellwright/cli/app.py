@@ -11,6 +11,7 @@ from cellwright.cli import (
     encoders,
     evaluate,
     glue_submission,
+    grid,
     predict,
     search,
     sensitivity,
@@ -57,6 +58,7 @@ app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("tune", cls=Command, epilog=tune.EXAMPLES)(tune.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
+app.command("grid", cls=Command, epilog=grid.EXAMPLES)(grid.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)
 app.command("similarity", cls=Command, epilog=similarity.EXAMPLES)(similarity.run)
 app.command("encoders", cls=Command, epilog=encoders.EXAMPLES)(encoders.run)

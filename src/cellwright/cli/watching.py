@@ -11,6 +11,7 @@ from cellwright.api.watching import Watch, Watcher
 from cellwright.base.errors import UserError
 from cellwright.base.progress import Progress
 from cellwright.cli.data.progress import bar
+from cellwright.cli.figures import duration
 from cellwright.cli.output import count, say, stderr, stdout
 from cellwright.compare.plan import Plan
 from cellwright.compare.running import missing
@@ -137,6 +138,14 @@ class Shown(Watcher):
         amount = count(cost.epochs, "epoch") if epochs else f"{cost.seconds:,.0f} seconds"
         stdout().print()
         say(f"random search at the same cost, {amount}: {prepared.name}{SUFFIX}")
+
+    # -- grids ---------------------------------------------------------------------------------
+
+    def stage(self, number: int, total: int, what: str, left: float | None) -> None:
+        self.study = None
+        time = "" if left is None else f", about {duration(left)} left in all"
+        stdout().print()
+        say(f"stage {number} of {total}, {what}{time}", "bold")
 
     # -- comparisons ---------------------------------------------------------------------------
 

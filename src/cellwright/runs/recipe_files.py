@@ -4,6 +4,7 @@
 |---|---|---|
 | `training` | a training | `cellwright train CELL --recipe NAME` |
 | `search` | a one-shot search | `cellwright search NAME` |
+| `grids` | a whole experiment | `cellwright grid NAME` |
 | `tuning` | a study over settings | `cellwright tune NAME` |
 | `studies` | a study over cells | `cellwright search NAME` |
 
@@ -61,6 +62,7 @@ KINDS = {
     "training": RecipeKind("a training", "cellwright train CELL --recipe", ("training",)),
     "search": RecipeKind("a one-shot search", "cellwright search", ("search",)),
     "tuning": RecipeKind("tuning", "cellwright tune", ("tune",)),
+    "grids": RecipeKind("a grid", "cellwright grid", ("stages",)),
     "studies": RecipeKind("a study", "cellwright search", ("method", "space")),
 }
 """The kinds of recipes, by their folder."""

@@ -116,7 +116,7 @@ class Recipe(BaseRecipe):
 AnyRecipe = TypeVar("AnyRecipe", bound=BaseRecipe)
 
 
-class _Draft:
+class Draft:
     """Tables on the way to a recipe, and where each value was said last."""
 
     def __init__(self) -> None:
@@ -236,7 +236,7 @@ def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
     Raises:
         RunError: there is no such setting, or it cannot have that value.
     """
-    draft = _Draft()
+    draft = Draft()
     draft.take(recipe.model_dump(mode="json"), recipe.name)
     changes: dict[str, Any] = {}
     for name, value in settings.items():
@@ -278,13 +278,24 @@ def load_recipe(
     Raises:
         RecipeError: no such recipe, or something in it (or in what it extends) is wrong.
     """
-    draft = _Draft()
-    wanted = str(name_or_path)
-    label, name = _load(wanted, None, draft, (), kind)
-    check_kind(draft.values, kind.folder, label, wanted)
+    draft, label, name = gathered(name_or_path, overrides, kind.folder)
+    return draft.recipe(kind, name, label)
+
+
+def gathered(
+    name_or_path: str | Path, overrides: Sequence[str], folder: str
+) -> tuple[Draft, str, str]:
+    """All that a recipe of a kind says, and those that it extends; how to call its file, and it.
+
+    Raises:
+        RecipeError: no such recipe, or it is of another kind, or a file is no TOML.
+    """
+    draft, wanted = Draft(), str(name_or_path)
+    label, name = _load(wanted, None, draft, (), folder)
+    check_kind(draft.values, folder, label, wanted)
     for text in overrides:
         draft.take(with_places(override(text)), f"the setting {shown(text)}")
-    return draft.recipe(kind, name, label)
+    return draft, label, name
 
 
 def recipe_names(kind: type[BaseRecipe] = Recipe) -> list[str]:
@@ -300,30 +311,30 @@ def _other_kind(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
 def _load(
     wanted: str,
     beside: Path | None,
-    draft: _Draft,
+    draft: Draft,
     within: tuple[str, ...],
-    kind: type[BaseRecipe],
+    folder: str,
 ) -> tuple[str, str]:
     """Take a recipe, after those that it extends, into the draft; how to call its file, and it."""
-    path = find_recipe(wanted, beside, kind.folder)
+    path = find_recipe(wanted, beside, folder)
     label = wanted if path is None else str(path)
     where = f"recipe {wanted!r}" if path is None else label
     if label in within:
         raise RecipeError(f"{where} extends itself: {' → '.join((*within, label))}")
-    table = read_packaged(wanted, kind.folder) if path is None else read_table(path, where)
+    table = read_packaged(wanted, folder) if path is None else read_table(path, where)
     parent = taken_from(table, where)
     if parent is not None:
         try:
-            _load(parent, None if path is None else path.parent, draft, (*within, label), kind)
+            _load(parent, None if path is None else path.parent, draft, (*within, label), folder)
         except NoRecipeError as error:
             raise RecipeError(f"{where}: extends: {error}") from None
         for own in _OWN:
             draft.values.pop(own, None)
     task = table.get("task")
     if path is not None and isinstance(task, dict) and isinstance(data := task.get("data"), str):
-        folder = path.parent / data
-        if data and data not in (*KNOWN, *TAGGED) and _is_folder(folder):
-            table["task"] = {**task, "data": str(folder)}
+        text = path.parent / data
+        if data and data not in (*KNOWN, *TAGGED) and _is_folder(text):
+            table["task"] = {**task, "data": str(text)}
     said = {key: value for key, value in table.items() if key != "extends"}
     draft.take(said if path is None else with_places(said, path.parent), where)
     name = wanted if path is None else path.stem

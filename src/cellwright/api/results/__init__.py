@@ -3,6 +3,7 @@
 from cellwright.api.results.comparison import Comparison
 from cellwright.api.results.encoders import EncoderComparison
 from cellwright.api.results.found import Found
+from cellwright.api.results.grid import GridFound
 from cellwright.api.results.sensitivity import Sensitivity
 from cellwright.api.results.shown import Cost, Shown
 from cellwright.api.results.study_found import StudyFound
@@ -16,6 +17,7 @@ __all__ = [
     "EncoderComparison",
     "Evaluation",
     "Found",
+    "GridFound",
     "Sensitivity",
     "Shown",
     "StudyFound",

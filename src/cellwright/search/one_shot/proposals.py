@@ -73,6 +73,24 @@ def proposed(folder: SearchFolder) -> list[Proposal]:
     return [each for first in found for each in _with_others(folder, first, most, known)]
 
 
+def cells_of_search(folder: SearchFolder, many: int) -> list[Cell]:
+    """What a search found, and cells that it drew in its end, as many as are wanted or there are.
+
+    All of them can learn, and no two are the same; what was found is there whatever it is.
+
+    Raises:
+        RunError: a file of a seed is damaged.
+    """
+    found = {folder.found().id: folder.found()}
+    for seed in folder.info.seeds:
+        for _, cell in _drawn(folder.seed_folder(seed)):
+            if len(found) >= many:
+                return list(found.values())
+            if cell.id not in found and dead_reason(cell) is None:
+                found[cell.id] = cell
+    return list(found.values())
+
+
 def _with_others(
     folder: SearchFolder, first: Proposal, most: int, known: set[str]
 ) -> Iterator[Proposal]:

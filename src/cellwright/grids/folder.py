@@ -1,0 +1,146 @@
+"""The folder of a grid.
+
+FOLDER/grid.json            the recipe, and how long each stage has taken so far
+FOLDER/store.db             its studies
+FOLDER/studies/STAGE/       what a stage that tunes, or a study, has found
+FOLDER/searches/STAGE/      a one-shot search
+FOLDER/trained/STAGE/       the comparison in which cells of a stage are trained
+FOLDER/index.html           the report, with results.json and a file for each table
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from cellwright.base.bounds import KEPT
+from cellwright.base.errors import refused
+from cellwright.base.files import write_whole
+from cellwright.base.folder_kinds import kind_of
+from cellwright.base.json_values import dumps, loads
+from cellwright.base.regular_files import read_regular
+from cellwright.base.validation import first_problem
+from cellwright.grids.recipes import GridRecipe
+from cellwright.runs.errors import RunError
+
+FILE, STORE = "grid.json", "store.db"
+GRIDS = Path("grids")
+"""Where grids are, unless said."""
+
+
+def _kept(value: Any) -> Any:
+    """A recipe as it was begun with, whose files may be gone."""
+    return GridRecipe.model_validate(value, context=KEPT)
+
+
+class _Made(BaseModel):
+    """`grid.json`."""
+
+    model_config = ConfigDict(strict=True)
+
+    format: Literal["cellwright-grid/1"] = "cellwright-grid/1"
+    recipe: Annotated[GridRecipe, BeforeValidator(_kept)]
+    wall: dict[str, float] = {}
+
+
+class GridFolder:
+    """A grid on disk.
+
+    Args:
+        path: the folder.
+        made: what its file says.
+    """
+
+    def __init__(self, path: Path, made: _Made) -> None:
+        self.path, self._made = path, made
+
+    @property
+    def wall(self) -> dict[str, float]:
+        """Seconds of the wall clock that each stage has taken so far."""
+        return dict(self._made.wall)
+
+    @property
+    def store(self) -> Path:
+        """Where its studies are kept."""
+        return self.path / STORE
+
+    def trained(self, stage: str) -> Path:
+        """Where cells of a stage are trained."""
+        return self.path / "trained" / stage
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Count the time that a stage takes, also if it is stopped."""
+        begun, before = time.monotonic(), self._made.wall.get(stage, 0.0)
+        try:
+            yield
+        finally:
+            self._made.wall[stage] = before + time.monotonic() - begun
+            self._write()
+
+    def _write(self) -> None:
+        text = dumps(self._made.model_dump(), indent=2).encode("utf-8", "backslashreplace")
+        write_whole(self.path / FILE, text + b"\n")
+
+
+def open_grid(path: Path, recipe: GridRecipe) -> GridFolder:
+    """The folder of a grid, made if it is not there.
+
+    A grid that was begun goes on: it may have more trials, more seeds, and more stages behind the
+    others, and nothing else may differ.
+
+    Raises:
+        RunError: there is something else, or a grid with other stages.
+    """
+    try:
+        if (path / FILE).exists():
+            before = _read(path / FILE)
+            _check_same(path, before.recipe, recipe)
+            made = before.model_copy(update={"recipe": recipe})
+        else:
+            if path.exists() and (not path.is_dir() or any(path.iterdir())):
+                kind = kind_of(path) if path.is_dir() else "a file"
+                raise RunError(
+                    f"{path} is {kind or 'a folder with other files'}, and no grid; choose another "
+                    "name"
+                )
+            path.mkdir(parents=True, exist_ok=True)
+            made = _Made.model_construct(recipe=recipe, wall={})
+    except OSError as error:
+        raise refused("make", path, error) from None
+    folder = GridFolder(path, made)
+    folder._write()
+    return folder
+
+
+def _read(path: Path) -> _Made:
+    try:
+        return _Made.model_validate(loads(read_regular(path)))
+    except OSError as error:
+        raise refused("read", path, error) from None
+    except ValidationError as error:
+        problem = first_problem(error)
+    except ValueError as error:
+        problem = str(error)
+    raise RunError(f"{path} is damaged, or of another version: {problem}")
+
+
+def _check_same(path: Path, before: GridRecipe, now: GridRecipe) -> None:
+    hint = "go on with the same recipe, or choose another name"
+    if list(before.stages) != list(now.stages)[: len(before.stages)]:
+        raise RunError(f"{path} was begun with other stages; {hint}")
+    if now.seeds < before.seeds:
+        raise RunError(f"{path} was begun with {before.seeds} seeds, and cannot have fewer; {hint}")
+    for name, stage in before.stages.items():
+        then, again = stage.model_dump(), now.stages[name].model_dump()
+        more = again.pop("trials", None) or 0
+        if more < (then.pop("trials", None) or 0):
+            raise RunError(f"{path}: the stage {name} was begun with more trials; {hint}")
+        for key in then:
+            if then[key] != again.get(key):
+                raise RunError(f"{path}: the stage {name} was begun with another {key}; {hint}")

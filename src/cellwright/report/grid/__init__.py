@@ -1,0 +1,1 @@
+"""The report of a grid: its tables and its page."""
