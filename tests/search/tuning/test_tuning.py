@@ -6,6 +6,7 @@ import csv
 import math
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -48,9 +49,15 @@ def evaluated(trial: Trial) -> Outcome:
     return Outcome(loss(trial) + 1 / trial.fidelity, cost=1.0)
 
 
-def lowest(make: type[Method], seed: int, trials: int) -> float:
-    search = make(SPACE, epochs=1, seed=seed)
-    run(search, evaluated, trials)
+def lowest(
+    make: type[Method],
+    seed: int,
+    space: Tuned = SPACE,
+    evaluate: Callable[[Trial], Outcome] = evaluated,
+) -> float:
+    """The best of 60 trials."""
+    search = make(space, epochs=1, seed=seed)
+    run(search, evaluate, 60)
     best = search.best()
     assert best is not None
     return best[1].value
@@ -59,9 +66,65 @@ def lowest(make: type[Method], seed: int, trials: int) -> float:
 def test_tpe_beats_random_search_on_a_known_function():
     stats = pytest.importorskip("scipy.stats")
     pytest.importorskip("optuna")
-    seeds = range(20)
-    tpe = [lowest(Tpe, seed, 60) for seed in seeds]
-    random = [lowest(RandomSearch, seed, 60) for seed in seeds]
+    tpe, random = ([lowest(make, seed) for seed in range(20)] for make in (Tpe, RandomSearch))
+    assert stats.mannwhitneyu(tpe, random, alternative="less").pvalue < 0.05
+
+
+RECORDED = Path(__file__).parent / "recorded_trials.csv"
+"""Perplexities of 189 real trainings, all combinations of four settings, from
+
+    cellwright tune tune-laptop gru --set method.kind=random --set method.epochs=2 \\
+        --set text.train=8000 --set text.valid=4000 --set text.test=1000 \\
+        --set 'tune.training.learning_rate=[0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064]' \\
+        --set 'tune.training.batch=[8, 16, 32]' --set 'tune.model.hidden=[8, 16, 24]' \\
+        --set 'tune.model.dropout_output=[0.0, 0.2, 0.5]' \\
+        --set 'tune.model.dropout_embedding=[0.0]' --trials 400
+"""
+
+
+def simulated() -> Callable[[Trial], Outcome]:
+    """A benchmark of settings: what was recorded, with straight lines in between."""
+    interpolate = pytest.importorskip("scipy.interpolate")
+    scales = {
+        "model.hidden": float, "model.dropout_output": float,
+        "training.learning_rate": math.log, "training.batch": math.log,
+    }  # fmt: skip
+    with open(RECORDED, newline="") as file:
+        rows = list(csv.DictReader(file))
+    known = {name: sorted({float(row[name]) for row in rows}) for name in scales}
+    values = np.empty([len(each) for each in known.values()])
+    for row in rows:
+        place = tuple(each.index(float(row[name])) for name, each in known.items())
+        values[place] = math.log(float(row["valid"]))
+    points = [[scales[name](value) for value in each] for name, each in known.items()]
+    between = interpolate.RegularGridInterpolator(points, values)
+
+    def evaluate(trial: Trial) -> Outcome:
+        own = [scale(trial.info["settings"][name]) for name, scale in scales.items()]
+        clipped = [
+            min(max(value, each[0]), each[-1]) for value, each in zip(own, points, strict=True)
+        ]
+        return Outcome(float(between(clipped)[0]), cost=1.0)
+
+    return evaluate
+
+
+def test_tpe_beats_random_search_on_a_simulated_benchmark():
+    stats = pytest.importorskip("scipy.stats")
+    pytest.importorskip("optuna")
+    evaluate = simulated()
+    space = Tuned(
+        (zoo["gru"],),
+        (
+            Varied("model.hidden", Interval(8, 24, whole=True)),
+            Varied("model.dropout_output", Interval(0.0, 0.5)),
+            Varied("training.learning_rate", Interval(1e-3, 64e-3, log=True)),
+            Varied("training.batch", Interval(8, 32, log=True, whole=True)),
+        ),
+    )
+    tpe, random = (
+        [lowest(make, seed, space, evaluate) for seed in range(20)] for make in (Tpe, RandomSearch)
+    )
     assert stats.mannwhitneyu(tpe, random, alternative="less").pvalue < 0.05
 
 
