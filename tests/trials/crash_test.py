@@ -3,6 +3,7 @@
     python tests/trials/crash_test.py                 # 2 local workers, SQLite
     python tests/trials/crash_test.py --postgresql    # 4 drivers on one study, PostgreSQL
     python tests/trials/crash_test.py --ray           # Ray with two simulated machines, SQLite
+    python tests/trials/crash_test.py --tune          # of any of these: trials differ in settings
 
 Worker processes are killed `--workers` times and drivers `--drivers` times, all with the signal
 that nobody can catch. A driver that was killed is started again. On Ray, machines vanish as well,
@@ -30,8 +31,10 @@ sys.path.insert(0, str(TESTS))
 
 from sqlalchemy import func, select  # noqa: E402
 
+from cellwright.cell.zoo import zoo  # noqa: E402
+from cellwright.search.blackbox.ask_tell import Method  # noqa: E402
 from cellwright.search.blackbox.methods import method  # noqa: E402
-from cellwright.spaces import Enas  # noqa: E402
+from cellwright.spaces import Enas, Interval, Tuned, Varied  # noqa: E402
 from cellwright.trials.executors import (  # noqa: E402
     Call,
     Executor,
@@ -57,12 +60,35 @@ from cellwright.trials.study import run_study  # noqa: E402
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster  # noqa: E402
 
 SPACE = Enas(nodes=4)
+SETTINGS = Tuned(
+    (zoo["lstm"], zoo["gru"]),
+    (
+        Varied("training.learning_rate", Interval(1e-4, 1e-1, log=True)),
+        Varied("model.layers", (1, 2, 3)),
+        Varied("model.dropout", Interval(0.0, 0.5), when={"model.layers": (2, 3)}),
+    ),
+)
 NAME = "crash test"
 NO_TRIALS_FAULT = Retries(failures=100, losses=100)
 """Who kills at random must not hold it against the trials."""
 
 
-def drive(place: str, trials: int, seconds: float, address: str | None, name: str = NAME) -> None:
+def searching(tune: bool) -> Method:
+    """What asks for trials."""
+    if tune:
+        return method("tpe", SETTINGS, startup=10, lag=8)
+    return method("aging-evolution", SPACE, population=10, sample=4, lag=8)
+
+
+def drive(
+    place: str,
+    trials: int,
+    seconds: float,
+    address: str | None,
+    name: str = NAME,
+    *,
+    tune: bool = False,
+) -> None:
     """Be a driver until the study is complete."""
     limits = Limits(seconds=30 + 10 * seconds, memory=2**30)
     executor: Executor
@@ -76,7 +102,7 @@ def drive(place: str, trials: int, seconds: float, address: str | None, name: st
         run_study(
             store,
             name,
-            method("aging-evolution", SPACE, population=10, sample=4, lag=8),
+            searching(tune),
             Call("trials.evaluators:evaluate", {"seconds": seconds if name == NAME else 0.0}),
             executor,
             trials=trials,
@@ -132,7 +158,8 @@ class Chaos:
     def start(self) -> subprocess.Popen[bytes]:
         address = [] if self.cluster is None else ["--address", self.cluster.address]
         trials = ["--trials", str(self.options.trials), "--seconds", str(self.options.seconds)]
-        command = [sys.executable, __file__, "--drive", self.place, *trials, *address]
+        tune = ["--tune"] if self.options.tune else []
+        command = [sys.executable, __file__, "--drive", self.place, *trials, *address, *tune]
         return subprocess.Popen(command)
 
     def run(self) -> None:
@@ -202,14 +229,24 @@ def described(store: Store, name: str) -> list[tuple[Any, ...]]:
     study = find_study(store, name)
     curves = read_curves(store, study)
     return [
-        (t.number, t.cell_id, t.fidelity, t.seed, t.state, t.status, t.value, curves[t.number])
+        (
+            t.number,
+            t.cell_id,
+            t.fidelity,
+            t.seed,
+            t.info.get("settings"),
+            t.state,
+            t.status,
+            t.value,
+            curves[t.number],
+        )
         for t in list_trials(store, study)
     ]
 
 
-def check(place: str, trials: int) -> None:
+def check(place: str, trials: int, tune: bool) -> None:
     """Compare the study with an undisturbed one, and count."""
-    drive(place, trials, 0.0, None, "undisturbed")
+    drive(place, trials, 0.0, None, "undisturbed", tune=tune)
     with open_store(place) as store:
         study = find_study(store, NAME)
         found = overview(store, study)
@@ -250,6 +287,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--postgresql", action="store_true")
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--tune", action="store_true", help="TPE over settings")
     parser.add_argument("--workers", type=int, default=20, help="how many workers are killed")
     parser.add_argument("--drivers", type=int, default=5, help="how many drivers are killed")
     parser.add_argument("--machines", type=int, default=2, help="how many machines vanish (Ray)")
@@ -260,7 +298,7 @@ def main() -> None:
     parser.add_argument("--address", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.drive:
-        drive(options.drive, options.trials, options.seconds, options.address)
+        drive(options.drive, options.trials, options.seconds, options.address, tune=options.tune)
         return
     with surroundings(options) as (place, cluster):
         open_store(place).close()
@@ -271,7 +309,7 @@ def main() -> None:
             for driver in chaos.drivers:
                 driver.kill()
                 driver.wait()
-        check(place, options.trials)
+        check(place, options.trials, options.tune)
         print(f"killed: {chaos.killed}")
 
 

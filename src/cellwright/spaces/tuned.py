@@ -39,7 +39,8 @@ class Varied:
     def to_json(self) -> dict[str, Any]:
         """All of it as JSON values."""
         options: Any = list(self.options) if isinstance(self.options, tuple) else vars(self.options)
-        return {**vars(self), "options": options}
+        when = None if self.when is None else {name: list(of) for name, of in self.when.items()}
+        return {**vars(self), "options": options, "when": when}
 
 
 @dataclass(frozen=True)

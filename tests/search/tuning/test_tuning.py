@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import os
 import signal
@@ -135,7 +136,7 @@ def test_a_method_that_is_restored_asks_for_the_same(make: type[Method]):
     for _ in range(30):
         trial = again.ask()
         assert trial is not None
-        again = make.from_state(again.state(), SPACE)
+        again = make.from_state(json.loads(json.dumps(again.state())), SPACE)
         again.tell(trial, evaluated(trial))
     assert [t.to_json() for t in again.trials] == [t.to_json() for t in whole.trials]
     assert all(t.info["settings"] for t in whole.trials)

@@ -66,6 +66,8 @@ def write_grid_report(found: GridFigures, folder: Path, command: str = "") -> Pa
             _add(page, tables[name])
     page.section("Stages")
     page.bullets(stage_words(found))
+    more = [(f"{name}: {words}", path) for name in found.results for words, path in _more(name)]
+    page.links((words, path) for words, path in more if (folder / path).exists())
     failures = [f"{name}: {why}" for name, one in found.results.items() for why in one.failures]
     for failure in failures[:10]:
         page.note(failure)
@@ -74,6 +76,16 @@ def write_grid_report(found: GridFigures, folder: Path, command: str = "") -> Pa
         page.code(command)
     page.write(folder / PAGE)
     return folder / PAGE
+
+
+def _more(name: str) -> list[tuple[str, str]]:
+    """What else there may be of a stage: what it says, and its path."""
+    return [
+        ("the metric against each setting", f"studies/{name}/slices.svg"),
+        ("all settings side by side", f"studies/{name}/parallel.svg"),
+        ("how the search settled", f"searches/{name}/seed-0/evolution.svg"),
+        ("the cells that were trained", f"trained/{name}/index.html"),
+    ]
 
 
 def _add(page: Page, table: Table) -> None:
