@@ -69,6 +69,8 @@ SETTINGS = Tuned(
     ),
 )
 NAME = "crash test"
+MARK, MARKED = "CELLWRIGHT_CRASH_TEST", str(os.getpid())
+"""What the processes of this test have in their environment."""
 NO_TRIALS_FAULT = Retries(failures=100, losses=100)
 """Who kills at random must not hold it against the trials."""
 
@@ -131,8 +133,9 @@ def workers_of(drivers: list[subprocess.Popen[bytes]], on_ray: bool) -> list[int
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            line = (folder / "cmdline").read_bytes()
-            if b"cellwright.trials.executors.worker" in line:
+            line, own = ((folder / file).read_bytes() for file in ("cmdline", "environ"))
+            # Other work on this machine has such processes, too.
+            if b"cellwright.trials.executors.worker" in line and f"{MARK}={MARKED}".encode() in own:
                 found.append(int(folder.name))
     return found
 
@@ -300,6 +303,7 @@ def main() -> None:
     if options.drive:
         drive(options.drive, options.trials, options.seconds, options.address, tune=options.tune)
         return
+    os.environ[MARK] = MARKED
     with surroundings(options) as (place, cluster):
         open_store(place).close()
         chaos = Chaos(options, place, cluster)
