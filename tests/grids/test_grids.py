@@ -78,6 +78,7 @@ kind = "search"
 recipe = "studies-laptop"
 trials = 4
 cells = 2
+baseline = true
 
 [stages.evolution.settings]
 "task.data" = "{corpus}"
@@ -135,6 +136,9 @@ def test_everything_from_start_to_end(recipe: Path):
     assert any(name in trials for name in names)
     assert found["enas"].cells[0].id in {cell.id for cell in found["search"].cells}
     assert len(found["evolution"].cells) == 2
+    assert found["evolution"].random is not None
+    assert found["evolution"].random > 0
+    assert found["lstm"].random is None
     # What stands in the table was trained with the best settings, from fresh seeds.
     [run] = (folder / "trained/lstm").glob("trial-*/runs/lstm-seed1/recipe.toml")
     assert (
@@ -154,7 +158,7 @@ def test_everything_from_start_to_end(recipe: Path):
     page = (folder / "index.html").read_text()
     assert "All stages have ended." in page
     assert "Everything, small" in page
-    for name in ("results", "costs", "settings"):
+    for name in ("results", "costs", "settings", "trials"):
         for kind in ("csv", "md", "tex"):
             assert (folder / f"{name}.{kind}").read_text()
     document = json.loads((folder / "results.json").read_text())
@@ -179,7 +183,7 @@ def test_stopped_and_gone_on_with_is_the_same_grid(recipe: Path):
         except StudyStopped:
             stops += 1
             assert stops < 10
-    assert stops == 3  # two tunings and an evolution
+    assert stops == 4  # two tunings, an evolution, and a random search beside it
 
     def figures(found: cw.api.GridFound) -> list[dict[str, object]]:
         rows = found.rows()

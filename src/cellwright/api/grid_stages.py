@@ -39,8 +39,9 @@ from cellwright.search.one_shot.searching import run_search
 from cellwright.search.recipe_kinds import is_study
 from cellwright.search.studies.final import best_cells
 from cellwright.search.tuning.recipes import load_tune_recipe
+from cellwright.tasks.metric import Metric
 from cellwright.trials.retries import Retries
-from cellwright.trials.store import find_study, open_store
+from cellwright.trials.store import Ledger, find_study, open_store
 
 Before = Mapping[str, StageResult]
 """What the stages before one have given, by their names."""
@@ -93,6 +94,7 @@ class Stages:
             trials=stage.trials,
             where=self.where,
             told=self.told,
+            baseline=stage.baseline,
         )
         if found.best_recipe is None or found.cell is None:
             why = found.failures[0] if found.failures else found.status
@@ -106,6 +108,7 @@ class Stages:
             found.best_recipe,
             dict(found.settings),
             found.metric.value(found.best[0].loss),
+            _value(found.random, found.metric),
             found.metric,
             failures=found.failures,
         )
@@ -166,6 +169,7 @@ class Stages:
             name=name,
             out=self.folder.path / "studies",
             trials=stage.trials,
+            baseline=stage.baseline,
             store=self.store,
             watcher=self.told,
             **self.where,
@@ -178,7 +182,15 @@ class Stages:
             raise RunError(f"the stage {name} has found no cell: {why}")
         ledger = found.ledger
         return StageResult(
-            name, stage, tuple(cells), ledger.seconds, ledger.trials, failures=found.failures
+            name,
+            stage,
+            tuple(cells),
+            ledger.seconds,
+            ledger.trials,
+            best=_value(ledger, found.metric),
+            random=_value(found.random, found.metric),
+            metric=found.metric,
+            failures=found.failures,
         )
 
     # -- training --------------------------------------------------------------------------
@@ -235,6 +247,11 @@ class Stages:
             parameters=best.parameters,
             failures=(*result.failures, *(str(each) for each in compared.failures)),
         )
+
+
+def _value(ledger: Ledger | None, metric: Metric) -> float | None:
+    """The best value that a ledger is of, as the metric has it."""
+    return None if ledger is None or ledger.value is None else metric.value(ledger.value)
 
 
 def _settings(recipe: SearchRecipe) -> dict[str, Any]:

@@ -131,6 +131,7 @@ class TuneStage(_Shown):
     cells: Cells = ()
     cells_of: Names = ()
     seed: CountFromZero = 0
+    baseline: bool = Field(False, description="then draw settings at random at the same cost")
     settings: dict[str, Any] = {}
 
 
@@ -145,6 +146,7 @@ class SearchStage(_Stage):
     cells: Annotated[Count, up_to(1000)] = 1
     trials: Count | None = None
     seed: CountFromZero = 0
+    baseline: bool = Field(False, description="of a study: then search at random at the same cost")
     settings: dict[str, Any] = {}
 
 
@@ -283,6 +285,11 @@ def _check_stage(name: str, stage: _Stage) -> None:
             load(stage.recipe, overrides_of(stage.settings))
             if stage.like is not None and is_study(stage.recipe):
                 raise UserError("like is for one-shot searches, and this recipe is a study")
+            if stage.baseline and not is_study(stage.recipe):
+                raise UserError(
+                    "baseline is for studies, and this recipe is a one-shot search: set a stage "
+                    "beside it that draws cells"
+                )
         elif isinstance(stage, TrainStage):
             if not (stage.cells or stage.cells_of):
                 raise UserError("it has no cells: say cells, or cells_of")

@@ -29,6 +29,7 @@ class StageResult:
         recipe: with the best settings, of a stage that tunes.
         settings: that were tuned, at their best.
         best: the value of the best trial on the validation data; the metric's.
+        random: the same of a random search at the same cost, if there was one.
         metric: what values are of.
         cell: that stands in the table.
         valid: its values over the seeds on the validation data.
@@ -46,6 +47,7 @@ class StageResult:
     recipe: Recipe | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
     best: float | None = None
+    random: float | None = None
     metric: Metric | None = None
     cell: Cell | None = None
     valid: Spread | None = None

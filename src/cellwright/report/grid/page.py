@@ -15,6 +15,7 @@ from cellwright.report.grid.tables import (
     cost_table,
     result_rows,
     result_table,
+    searched_table,
     settings_table,
     stage_words,
 )
@@ -36,6 +37,7 @@ def write_grid_report(found: GridFigures, folder: Path, command: str = "") -> Pa
         "results": result_table(found),
         "costs": cost_table(found),
         "settings": settings_table(found),
+        "trials": searched_table(found),
     }
     for name, table in tables.items():
         for kind in ("csv", "md", "tex"):
@@ -60,14 +62,15 @@ def write_grid_report(found: GridFigures, folder: Path, command: str = "") -> Pa
         page.table(header, rows, numeric=numeric, caption=words)
     else:
         page.text("Nothing that stands in the table has been trained yet.")
-    for heading, name in (("What it cost", "costs"), ("The best settings", "settings")):
+    more = {"What it cost": "costs", "Best trials": "trials", "The best settings": "settings"}
+    for heading, name in more.items():
         if tables[name].rows:
             page.section(heading)
             _add(page, tables[name])
     page.section("Stages")
     page.bullets(stage_words(found))
-    more = [(f"{name}: {words}", path) for name in found.results for words, path in _more(name)]
-    page.links((words, path) for words, path in more if (folder / path).exists())
+    links = [(f"{name}: {words}", path) for name in found.results for words, path in _more(name)]
+    page.links((words, path) for words, path in links if (folder / path).exists())
     failures = [f"{name}: {why}" for name, one in found.results.items() for why in one.failures]
     for failure in failures[:10]:
         page.note(failure)
@@ -111,6 +114,7 @@ def _stage(found: GridFigures, one: StageResult) -> dict[str, Any]:
         "seconds": one.seconds,
         "settings": dict(one.settings),
         "best": one.best,
+        "random": one.random,
         "metric": None if one.metric is None else one.metric.name,
         "cell": None if one.cell is None else one.cell.id,
         "valid": _values(one.valid),

@@ -133,6 +133,25 @@ def settings_table(found: GridFigures) -> Table:
     return Table(columns, rows, "The best settings that were found.", "tab:settings")
 
 
+def searched_table(found: GridFigures) -> Table:
+    """The best trial of each study, and that of a random search at the same cost beside it."""
+    ones = [one for one in found.results.values() if one.best is not None and one.metric]
+    columns = [
+        Column("stage", "stage", right=False),
+        Column("metric", "metric", right=False),
+        Column("trials", "trials", "{:,}".format),
+        Column("time", "seconds", duration),
+        Column("best trial", "best", "{:.4g}".format),
+        Column("random search, same cost", "random", "{:.4g}".format),
+    ]
+    rows = [
+        [one.name, one.metric.name if one.metric else "", one.trials, one.seconds, one.best,
+         one.random]
+        for one in ones
+    ]  # fmt: skip
+    return Table(columns, rows, "Best trials on the validation data.", "tab:trials")
+
+
 def stage_words(found: GridFigures) -> list[str]:
     """What each stage has given, in a line."""
     lines = []
