@@ -151,7 +151,7 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
     facts = [
         ("study", study.name),
         ("state", ", ".join([stands.state, ended, *open_trials])),
-        ("space", f"{space.get('name', '?')}: {_settings(space.get('settings', {}))}"),
+        *_space(space.get("name", "?"), space.get("settings", {})),
         ("method", f"{study.search.get('method', '?')}: {_settings(settings)}"),
     ]
     code = study.search.get("source")
@@ -173,6 +173,39 @@ def _facts(stands: Overview) -> list[tuple[str, str]]:
             left = f", {duration(3600 * hours)} left"
         facts.append(("at work", f"{count(stands.drivers, 'driver')}, {rate}{left}"))
     return facts
+
+
+def _space(name: str, settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Where trials come from: a space of cells, or what is tuned."""
+    from cellwright.cell import Cell, CellError
+    from cellwright.spaces import Tuned
+
+    if name != Tuned.name:
+        return [("space", f"{name}: {_settings(settings)}")]
+    try:
+        cells = [Cell.from_json(text).name for text in settings["cells"]]
+        varied = [_varied(each) for each in settings["varied"]]
+    except (CellError, KeyError, TypeError):  # of a damaged store
+        return [("tuned", "what cannot be read")]
+    return [("cells", ", ".join(cells)), ("tuned", "; ".join(varied))]
+
+
+def _varied(each: dict[str, Any]) -> str:
+    options, when = each["options"], each["when"]
+    if each["tied_to"]:
+        times = "" if each["times"] == 1 else f"{each['times']:g} times "
+        said = f"as {times}{each['tied_to']}"
+    elif isinstance(options, dict):
+        log = ", by logarithms" if options["log"] else ""
+        said = f"{options['low']:g} to {options['high']:g}{log}"
+    else:
+        said = " or ".join(map(str, options))
+    only = "" if not when else f" (with {', '.join(f'{k} {_or(v)}' for k, v in when.items())})"
+    return f"{each['name']} {said}{only}"
+
+
+def _or(values: list[Any]) -> str:
+    return " or ".join(map(str, values))
 
 
 def _data(recipe: dict[str, Any], most: dict[str, int] | None, items: str) -> str:

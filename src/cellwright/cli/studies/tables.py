@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from cellwright.cli.figures import arrow, duration, memory
 from cellwright.cli.output import count
@@ -23,7 +23,8 @@ def value_of(loss: float | None, metric: Metric) -> str:
 
 
 def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Listing:
-    """The best trials, the best first."""
+    """The best trials, the best first; with their settings where these differ."""
+    tuned = any(_own_settings(trial) for trial in trials)
     table = Listing(
         Column("trial", right=True, style="cyan"),
         Column(arrow(metric), right=True),
@@ -32,6 +33,7 @@ def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Listing:
         Column("parameters", 2, right=True),
         Column("time", 4, right=True),
         Column("cell", 1),
+        *([Column("settings", 3, short="fold", least=30)] if tuned else []),
     )
     for trial in trials:
         test = trial.measures.get("test")
@@ -43,8 +45,26 @@ def best_table(trials: Sequence[TrialRecord], metric: Metric) -> Listing:
             NONE if trial.parameters is None else f"{trial.parameters:,}",
             NONE if trial.seconds is None else duration(trial.seconds),
             trial.cell_id,
+            *([settings_line(_own_settings(trial))] if tuned else []),
         )
     return table
+
+
+def _own_settings(trial: TrialRecord) -> Mapping[str, Any]:
+    found = trial.info.get("settings")
+    return found if isinstance(found, Mapping) else {}
+
+
+def settings_line(settings: Mapping[str, Any]) -> str:
+    """The settings of a trial in a line.
+
+    >>> settings_line({"model.hidden": 16, "training.learning_rate": 0.0123456})
+    'hidden 16, learning_rate 0.01235'
+    """
+    return ", ".join(
+        f"{name.partition('.')[2] or name} {f'{value:.4g}' if isinstance(value, float) else value}"
+        for name, value in settings.items()
+    )
 
 
 def no_value_line(ledger: Ledger) -> str:
