@@ -178,7 +178,7 @@ def one_shot(work: Path, text: str, method: str, seed: int, given: argparse.Name
 
 def all_found(work: Path, given: argparse.Namespace) -> Iterator[Found]:
     """Every search that is asked for, one after the other; those that have ended from the file."""
-    log = work / "found.jsonl"
+    log = given.found or work / "found.jsonl"
     known = {}
     if log.exists():
         for line in log.read_text().splitlines():
@@ -298,6 +298,13 @@ def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--work", type=Path, required=True, help="where everything is kept")
+    parser.add_argument(
+        "--found",
+        type=Path,
+        metavar="FILE",
+        help="where searches that have ended are listed, to go on in another folder, or on another "
+        "machine; found.jsonl of the folder unless said",
+    )
     parser.add_argument("--texts", nargs="+", default=list(TEXTS), choices=TEXTS)
     every = [*STUDIES, *ONE_SHOT]
     parser.add_argument("--methods", nargs="+", choices=every, help="some alone")
