@@ -303,6 +303,8 @@ fenas-ptb-training | training.epochs           | 150   | ENAS, section 3.1
 fenas-ptb-training | training.batch            | 64    | ENAS, section 2.2
 fenas-ptb-training | training.decay            | 0.96  | ENAS, section 3.1
 fenas-ptb-training | training.decay_after      | 15    | ENAS, section 3.1
+nas-bench-nlp-ptb-as-released | model.recurrent | 'frozen' | its released code, weight_drop.py
+nas-bench-nlp-wikitext-2-as-released | model.recurrent | 'frozen' | its released code, weight_drop.py
 nas-bench-nlp-ptb | task.data                  | 'ptb' | NAS-Bench-NLP, section 3
 nas-bench-nlp-ptb | task.bptt                  | 70    | its logs: bptt
 nas-bench-nlp-ptb | task.bptt_spread           | 5.0   | AWD-LSTM, section 5

@@ -66,7 +66,8 @@ def test_each_paper_has_its_recipe_and_a_small_one():
     bert = [f"{name}-bert" for name in (*pairs, *esim)]
     each = [f"{kind}-{data}" for kind in ("frozen", "glue") for data in glue]
     sentences = [*pairs, *esim, *each]
-    wanted = sorted([*papers, *taggers, *more, *words, *sentences, *bert])
+    released = [f"nas-bench-nlp-{data}-as-released" for data in ("ptb", "wikitext-2")]
+    wanted = sorted([*papers, *released, *taggers, *more, *words, *sentences, *bert])
     assert [name for name in names if not name.endswith("laptop")] == wanted
     assert all(f"{name}-laptop" in names for name in (*papers, *taggers, *sentences))
 

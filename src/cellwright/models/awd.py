@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from torch import Tensor, nn
 
+from cellwright.base.errors import UserError
 from cellwright.cell import Cell
 from cellwright.engine import Recurrent, WeightBank
 from cellwright.models.cell_model import Carried, Theta
@@ -19,7 +20,10 @@ class Awd(LanguageModel):
     """A stack of recurrent layers with weight dropout, and locked dropout around each.
 
     A layer whose width changes gets a projection in front where the cell uses x outside of
-    products. Weights start uniform in ±1/sqrt(width of the layer).
+    products. Weights start uniform in ±1/sqrt(width of the layer). With `recurrent = "frozen"`
+    matrices that multiply states or values inside the cell stay so: NAS-Bench-NLP's released code
+    hands its layers copies of these, to which no gradient comes back. Dropout masks them all the
+    same.
     """
 
     def __init__(
@@ -56,6 +60,15 @@ class Awd(LanguageModel):
             for number, (width, hidden) in enumerate(pairwise(widths))
         )
 
+        if settings.recurrent == "frozen":
+            if bank is not None:
+                raise UserError(
+                    "weights that cells share are learned: model.recurrent has to be trained in a "
+                    "search with shared weights"
+                )
+            for layer in self._layers:
+                _freeze(layer)
+
     def around(self, cell: Cell, bank: WeightBank) -> Awd:
         """The same embeddings, decoder and dropouts around another cell in all layers."""
         other = copy.copy(self)
@@ -88,6 +101,14 @@ class Awd(LanguageModel):
     @property
     def _layers(self) -> list[Recurrent]:
         return [layer for layer in self.recurrent if isinstance(layer, Recurrent)]
+
+
+def _freeze(layer: Recurrent) -> None:
+    """Let no gradient come to the matrices that multiply anything but x."""
+    for name, parameter in layer.named_parameters():
+        of = name.rpartition(".")[2]
+        if of.startswith("weight_") and of != "weight_x":
+            parameter.requires_grad_(False)
 
 
 def _part(bank: WeightBank, number: int) -> WeightBank:

@@ -111,6 +111,11 @@ class AwdSettings(BaseModel):
         0.0, description="share of the vocabulary's words whose embedding is removed"
     )
     weight_dropout: Rate = Field(0.1, description="on recurrent weights, one mask for all steps")
+    recurrent: Literal["trained", "frozen"] = Field(
+        "trained",
+        description="the matrices that multiply anything but x: learned, or as they were drawn, as "
+        "in NAS-Bench-NLP's released code",
+    )
     ar: Strength = Field(
         2.0, description="activation regularisation: penalty on the squared dropped output"
     )

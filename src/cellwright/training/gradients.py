@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 class Gradients(NamedTuple):
@@ -27,6 +27,11 @@ class Gradients(NamedTuple):
         if most is None or not math.isfinite(self.norm) or self.norm <= most:
             return 1.0
         return most / self.norm
+
+
+def learned(model: nn.Module) -> list[nn.Parameter]:
+    """The parameters of a model that training changes: not those that are frozen."""
+    return [parameter for parameter in model.parameters() if parameter.requires_grad]
 
 
 def gradients_of(loss: Tensor, parameters: Sequence[Tensor]) -> Gradients:

@@ -18,7 +18,7 @@ from cellwright.cell import Cell
 from cellwright.models.cell_model import Carried, detached
 from cellwright.tasks.task import Score, Task
 from cellwright.training.averaging import Average, should_average
-from cellwright.training.gradients import gradients_of
+from cellwright.training.gradients import gradients_of, learned
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.results import EpochDone, EpochRecord, Result, StepDone, best_of
@@ -66,7 +66,7 @@ class Training(Loop[StepDone, EpochDone]):
         )
         with seeded(seed, "weights"):
             self.model = task.model(cell, model, backend=backend)
-        self._weights = list(self.model.parameters())
+        self._weights = learned(self.model)
         self._optimizer = make_optimizer(self._weights, settings)
         self._average: Average | None = None
         self._curve: list[EpochRecord] = []

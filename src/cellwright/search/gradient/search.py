@@ -27,7 +27,7 @@ from cellwright.search.gradient.settings import DifferentiableSettings
 from cellwright.search.gradient.stages import make_optimizers, make_stage, searched_supernet
 from cellwright.search.gradient.watching import watch
 from cellwright.tasks.task import Task, whole_batches
-from cellwright.training.gradients import Gradients
+from cellwright.training.gradients import Gradients, learned
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.snapshots import (
@@ -79,7 +79,7 @@ class DifferentiableSearch(Loop[SearchStep, SearchEpoch]):
         with seeded(seed, "architecture"):
             start = settings.architecture_start
             self.variables = Architecture(self.supernet, settings.softmax, start=start)
-        self._weights = list(self.model.parameters())
+        self._weights = learned(self.model)
         self._optimizers = {
             WEIGHTS: make_optimizer(self._weights, settings),
             **make_optimizers(self.variables, self.supernet, settings),

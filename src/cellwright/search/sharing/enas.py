@@ -28,7 +28,7 @@ from cellwright.search.sharing.settings import SharingSettings
 from cellwright.search.sharing.validation import Validation
 from cellwright.spaces.space import pick
 from cellwright.tasks.task import Task
-from cellwright.training.gradients import gradients_of
+from cellwright.training.gradients import gradients_of, learned
 from cellwright.training.loop import Loop
 from cellwright.training.optimizers import descend, make_optimizer
 from cellwright.training.snapshots import (
@@ -67,7 +67,7 @@ class SharingSearch(Loop[SharingStep, SharingEpoch]):
         with seeded(seed, "weights"):
             self.children = Children(task, model, self._space, backend, norm=settings.norm)
         self._validation = Validation(task, settings, self.children)
-        self._weights = list(self.children.model.parameters())
+        self._weights = learned(self.children.model)
         self._optimizer = make_optimizer(self._weights, settings)
         self.controller: Controller | None = None
         if settings.kind == "enas":
