@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from cellwright import zoo
+from cellwright.base.statistics import Spread
 from cellwright.grids.folder import open_grid
 from cellwright.grids.recipes import (
     GridRecipe,
@@ -15,8 +17,10 @@ from cellwright.grids.recipes import (
     grid_recipe_names,
     load_grid_recipe,
 )
+from cellwright.grids.results import GridFigures, StageResult
 from cellwright.grids.time_left import time_left
 from cellwright.runs.errors import RecipeError, RunError
+from cellwright.search.tuning.recipes import load_tune_recipe
 
 
 @pytest.mark.parametrize("name", grid_recipe_names())
@@ -40,7 +44,21 @@ def test_a_packaged_grid_can_be_read(name: str):
         ("stages.lstm.settings={'tune.model.hiden'=[3]}", "did you mean 'model.hidden'?"),
         ("stages.lstm.cells=[]", "stages.lstm: it has no cells: say cells, or cells_of"),
         ("stages.lstm.column=''", "row and column go together"),
-        ("stages.new={kind='train', cells=['gru']}", "by a recipe, or like a stage that tunes"),
+        (
+            "stages.new={kind='train', cells=['gru'], row={cell='x'}, column='y'}",
+            "by a recipe, or like a stage that tunes",
+        ),
+        ("stages.new={kind='train', cells=['gru'], recipe='laptop'}", "say row and column"),
+        (
+            "stages.new={kind='train', cells=['gru'], recipe='laptop', row={cell='LSTM'}, "
+            "column='builtin'}",
+            "stages.new has the same row and column as lstm",
+        ),
+        ("stages.new={kind='search', recipe='ess-ptb', trials=3}", "trials is for studies"),
+        (
+            "stages.lstm-random={kind='draw', cells='enas:1'}",
+            "so would a random search beside lstm",
+        ),
         ("stages.new={kind='search', recipe='ess-ptb', like='random'}", "should be of tune"),
         ("baseline={cell='x'}", "baseline: no stage has the row"),
         ("sead=3", "unknown key 'sead'; did you mean 'seeds'?"),
@@ -103,21 +121,73 @@ def test_the_small_one_has_the_trials_that_are_asked_for():
 
 def test_a_grid_goes_on_with_more_of_the_same_alone(tmp_path: Path):
     open_grid(tmp_path / "a", load_grid_recipe("grid-first"))
-    more = ["stages.lstm.trials=5", "seeds=3", "stages.more={kind='draw', cells='enas:1'}"]
+    more = ["stages.others.trials=5", "seeds=3", "stages.more={kind='draw', cells='enas:1'}"]
     open_grid(tmp_path / "a", load_grid_recipe("grid-first", more))
     for setting, message in (
-        ("stages.lstm.trials=4", "stage lstm was begun with more trials"),
+        ("stages.others.trials=4", "stage others was begun with more trials"),
         ("seeds=2", "begun with 3 seeds, and cannot have fewer"),
         ("stages.random.seed=1", "stage random was begun with another seed"),
     ):
         with pytest.raises(RunError, match=message):
             open_grid(tmp_path / "a", load_grid_recipe("grid-first", [*more, setting]))
+    with pytest.raises(RunError, match="has its studies in store.db, not in other.db"):
+        open_grid(tmp_path / "a", load_grid_recipe("grid-first", more), "other.db")
+    whole = [*more, "stages.others.trials=none"]  # the recipe's own number, which is larger
+    open_grid(tmp_path / "a", load_grid_recipe("grid-first", whole))
     with pytest.raises(RunError, match="begun with other stages"):
         open_grid(tmp_path / "a", load_grid_recipe("fenas-glue-laptop"))
     (tmp_path / "other").mkdir()
     (tmp_path / "other/notes.txt").write_text("mine")
     with pytest.raises(RunError, match="no grid; choose another name"):
         open_grid(tmp_path / "other", load_grid_recipe("grid-first"))
+
+
+def test_a_stage_that_others_stand_on_gets_no_more_trials(tmp_path: Path):
+    search = "stages.new={kind='search', recipe='enas-ptb-laptop', like='lstm'}"
+    open_grid(tmp_path / "a", load_grid_recipe("grid-first", [search]))
+    more = load_grid_recipe("grid-first", [search, "stages.lstm.trials=9"])
+    with pytest.raises(RunError, match="other stages stand on lstm"):
+        open_grid(tmp_path / "a", more)
+
+
+def test_files_are_looked_for_beside_the_grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    beside = tmp_path / "beside"
+    beside.mkdir()
+    (beside / "mine.json").write_text(zoo["gru"].to_json())
+    (beside / "tune.toml").write_text(
+        'training = "laptop"\ntrials = 2\n[tune]\ncells = ["mine.json"]\nmodel.hidden = [4]\n'
+    )
+    (beside / "grid.toml").write_text(
+        '[stages.a]\nkind = "tune"\nrecipe = "tune.toml"\ncells = ["mine.json"]\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    recipe = load_grid_recipe("beside/grid.toml")
+    stage = recipe.stages["a"]
+    assert isinstance(stage, TuneStage)
+    assert stage.recipe == str(beside / "tune.toml")
+    assert stage.cells == (zoo["gru"].to_json(indent=None),)
+    assert load_tune_recipe("beside/tune.toml").tune.space().cells[0].id == zoo["gru"].id
+
+
+def figures(baseline: dict[str, str]) -> GridFigures:
+    recipe = load_grid_recipe("grid-first").model_copy(update={"baseline": baseline})
+    one, other = recipe.stages["lstm"], recipe.stages["others"]
+    first = one.model_copy(update={"row": {"a": "x", "b": "1"}})
+    second = other.model_copy(update={"row": {"b": "2", "a": "x"}})
+    stages = {**recipe.stages, "lstm": first, "others": second}
+    results = {
+        "lstm": StageResult("lstm", first, test=Spread.of([1.0, 1.1])),
+        "others": StageResult("others", second, test=Spread.of([5.0, 5.1])),
+    }
+    return GridFigures(recipe.model_copy(update={"stages": stages}), results)
+
+
+def test_rows_are_the_same_in_whatever_order_they_are_written():
+    found = figures({"b": "1", "a": "x"})
+    assert found.headings == ["a", "b"]
+    assert found.rows == [(("a", "x"), ("b", "1")), (("a", "x"), ("b", "2"))]
+    assert found.against_baseline(found.rows[1], "builtin") == "higher"
+    assert found.against_baseline(found.rows[0], "builtin") is None
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"format": "cellwright-grid/1"}', "[1]"])

@@ -131,7 +131,7 @@ def test_everything_from_start_to_end(recipe: Path):
     assert len(found["search"].cells) == 3
     assert len({cell.id for cell in found["search"].cells}) == 3
     # Cells are a choice of the tuning that takes them.
-    trials = (folder / "studies/enas/trials.csv").read_text()
+    trials = (folder / "studies/whole-enas/trials.csv").read_text()
     names = {cell.name for cell in found["search"].cells}
     assert any(name in trials for name in names)
     assert found["enas"].cells[0].id in {cell.id for cell in found["search"].cells}

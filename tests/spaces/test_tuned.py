@@ -8,7 +8,10 @@ import numpy as np
 import pytest
 
 from cellwright import zoo
+from cellwright.search.blackbox.random_search import RandomSearch
+from cellwright.search.blackbox.tpe import Tpe
 from cellwright.spaces import Drawn, Interval, SpaceError, Tuned, Varied
+from cellwright.trials.outcome import Outcome
 
 CELLS = (zoo["lstm"], zoo["gru"])
 
@@ -87,3 +90,26 @@ def test_what_is_trained_alike_has_the_same_key():
 def test_settings_cannot_be_mutated():
     with pytest.raises(SpaceError, match="tune with tpe, random or hyperband"):
         Tuned(CELLS, ()).mutate(CELLS[0], np.random.default_rng(0))
+
+
+def test_a_condition_holds_for_one_value_and_through_others_too():
+    space = Tuned(
+        CELLS,
+        (
+            Varied("hidden", (100, 200)),
+            Varied("dropout", (0.5,), when={"hidden": (200,)}),
+            Varied("more", (1, 2), when={"dropout": (0.5,)}),
+            Varied("gru only", (1,), when={"cell": ("gru",)}),
+        ),
+    )
+    for make in (Tpe, RandomSearch):
+        search = make(space, seed=1)
+        for _ in range(30):
+            trial = search.ask()
+            if trial is None:  # all have been drawn
+                break
+            own = trial.info["settings"]
+            wide = own["hidden"] == 200
+            assert ("dropout" in own) == ("more" in own) == wide
+            assert ("gru only" in own) == (trial.cell.name == "gru")
+            search.tell(trial, Outcome(0.5))

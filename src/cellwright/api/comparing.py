@@ -19,8 +19,7 @@ from cellwright.api.inputs import (
 from cellwright.api.progress import chosen
 from cellwright.api.results import Comparison
 from cellwright.api.studying import Where
-from cellwright.api.tuned_contenders import FOLDER as TUNING
-from cellwright.api.tuned_contenders import STORE, tuned_contenders
+from cellwright.api.tuned_contenders import BESIDE, tuned_contenders, with_limits
 from cellwright.api.watching import Watcher
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
@@ -129,7 +128,9 @@ def compare(
                 "what is tuned is a recipe for tuning, by name or file, such as tune-laptop, and "
                 "says itself how wide models may be"
             )
-        how = load_tune_recipe(recipe, [*about, *overrides(settings, epochs=epochs)]).on(data)
+        changes = [*about, *overrides(settings)]
+        changes += [] if epochs is None else [f"method.epochs={epochs}"]
+        how = with_limits(load_tune_recipe(recipe, changes).on(data), limits, retries)
         place = Where(executor=executor, address=address, workers=workers, threads=threads)
         contenders, recipe = tuned_contenders(contenders, how, tune, Path(out), place, told)
         about, settings, epochs = [], None, None
@@ -147,7 +148,7 @@ def compare(
             threads=threads,
             progress=reading,
             parameters=as_size(parameters),
-            beside=() if tune is None else (STORE, TUNING),
+            beside=() if tune is None else BESIDE,
         )
 
     def sections(ranked: Sequence[Standing]) -> list[Section]:

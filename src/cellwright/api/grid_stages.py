@@ -10,6 +10,7 @@ from typing import Any
 
 from cellwright.api.comparing import carried_out
 from cellwright.api.inputs import as_size
+from cellwright.api.results import StudyFound, TuningFound
 from cellwright.api.searching import search
 from cellwright.api.studying import Where
 from cellwright.api.tuning import tuned
@@ -31,7 +32,7 @@ from cellwright.grids.recipes import (
 )
 from cellwright.grids.results import StageResult
 from cellwright.runs.errors import RunError, Stopped
-from cellwright.runs.recipes import Recipe, load_recipe
+from cellwright.runs.recipes import Recipe, load_recipe, with_settings
 from cellwright.search.one_shot.folder import SearchFolder
 from cellwright.search.one_shot.proposals import cells_of_search
 from cellwright.search.one_shot.recipes import SearchRecipe, load_search_recipe
@@ -88,7 +89,7 @@ class Stages:
         found = tuned(
             recipe.model_copy(update={"tune": recipe.tune.with_cells(cells)}).on(None),
             stage.seed,
-            name=name,
+            name=self.folder.study(name),
             store=self.store,
             out=self.folder.path / "studies",
             trials=stage.trials,
@@ -97,8 +98,7 @@ class Stages:
             baseline=stage.baseline,
         )
         if found.best_recipe is None or found.cell is None:
-            why = found.failures[0] if found.failures else found.status
-            raise RunError(f"the stage {name} has no trial with a value: {why}")
+            raise RunError(f"the stage {name} has no trial with a value; {_why(found)}")
         result = StageResult(
             name,
             stage,
@@ -134,10 +134,7 @@ class Stages:
             if path.exists():
                 folder = SearchFolder.open(path)
                 if _settings(folder.info.recipe) != _settings(recipe.on(None)):
-                    raise RunError(
-                        f"{path} was begun with other settings, as those were that {stage.like} "
-                        "found best then; give the grid another name"
-                    )
+                    raise RunError(f"{path} was begun with other settings; choose another name")
             else:
                 folder = SearchFolder.create(recipe, [stage.seed], path=path)
             if not folder.ended:
@@ -160,13 +157,11 @@ class Stages:
         return StageResult(name, stage, tuple(cells), seconds)
 
     def _study(self, name: str, stage: SearchStage, changes: Sequence[str]) -> StageResult:
-        from cellwright.api.results import StudyFound
-
         found = search(
             stage.recipe,
             settings=list(changes),
             seed=stage.seed,
-            name=name,
+            name=self.folder.study(name),
             out=self.folder.path / "studies",
             trials=stage.trials,
             baseline=stage.baseline,
@@ -175,11 +170,13 @@ class Stages:
             **self.where,
         )
         assert isinstance(found, StudyFound)
+        if found.cell is None:
+            raise RunError(f"the stage {name} has found no cell; {_why(found)}")
         with open_store(self.store) as opened:
-            cells = best_cells(opened, find_study(opened, name), stage.cells)
-        if not cells:
-            why = found.failures[0] if found.failures else found.status
-            raise RunError(f"the stage {name} has found no cell: {why}")
+            others = best_cells(opened, find_study(opened, found.name), stage.cells)
+        # What a comparison at the end chose comes first, if there was one.
+        first = [] if found.final is None else [found.cell]
+        cells = list({cell.id: cell for cell in (*first, *others)}.values())[: stage.cells]
         ledger = found.ledger
         return StageResult(
             name,
@@ -197,14 +194,13 @@ class Stages:
 
     def _train(self, name: str, stage: TrainStage, before: Before) -> StageResult:
         if stage.like is not None:
-            recipe = before[stage.like].recipe
-            assert recipe is not None
+            best = before[stage.like].recipe
+            assert best is not None
+            recipe = with_settings(best, stage.settings)
         else:
             recipe = load_recipe(stage.recipe, overrides_of(stage.settings))
         cells = _cells(name, stage, before)
         result = StageResult(name, stage, cells, recipe=recipe)
-        if not stage.row:
-            return result
         ones = [contender(cell) for cell in cells]
         place = self.folder.trained(name)
         return self._with_training(result, place, ones, recipe, stage.parameters)
@@ -247,6 +243,12 @@ class Stages:
             parameters=best.parameters,
             failures=(*result.failures, *(str(each) for each in compared.failures)),
         )
+
+
+def _why(found: TuningFound | StudyFound) -> str:
+    """Why nothing came out, and what can be done."""
+    said = "once that is put right, give the grid another name"
+    return f"{said}: {found.failures[0]}" if found.failures else f"all trials {found.status}"
 
 
 def _value(ledger: Ledger | None, metric: Metric) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,13 +13,13 @@ from cellwright.api.studying import Where
 from cellwright.api.watching import Watcher
 from cellwright.base.errors import UserError
 from cellwright.base.names import file_stem
-from cellwright.grids.folder import GRIDS, GridFolder, open_grid
-from cellwright.grids.recipes import GridRecipe, TuneStage, load_grid_recipe, overrides_of
+from cellwright.grids.folder import GRIDS, STORE, GridFolder, open_grid
+from cellwright.grids.recipes import GridRecipe, load_grid_recipe, trials_of
 from cellwright.grids.results import GridFigures, StageResult
 from cellwright.grids.time_left import time_left
 from cellwright.report.grid.page import write_grid_report
-from cellwright.search.tuning.recipes import load_tune_recipe
 from cellwright.trials.executors.choosing import check_choice
+from cellwright.trials.store.urls import shown_place
 
 
 def grid(
@@ -71,9 +70,10 @@ def grid(
     else:
         how = load_grid_recipe(recipe, changes)
     check_choice(executor, threads=threads, workers=workers, address=address)
-    folder = open_grid(Path(out) / file_stem(name or how.name, "grid"), how)
+    path = Path(out) / file_stem(name or how.name, "grid")
+    folder = open_grid(path, how, STORE if store is None else shown_place(store))
     where = Where(executor=executor, address=address, workers=workers, threads=threads)
-    stages = Stages(folder, how, store or str(folder.store), where, told)
+    stages = Stages(folder, how, store or str(path / STORE), where, told)
     run = _Run(how, folder, stages, told, command)
     return run.to_the_end()
 
@@ -89,27 +89,19 @@ class _Run:
 
     def to_the_end(self) -> GridFound:
         """All stages, one after the other, with a report after each."""
-        total, trials = len(self.recipe.stages), self._trials()
-        report = self._report()
+        total, before = len(self.recipe.stages), self.folder.done
+        trials = {name: trials_of(stage) for name, stage in self.recipe.stages.items()}
         for number, (name, stage) in enumerate(self.recipe.stages.items(), 1):
-            left = time_left(self.recipe, self.folder.wall, trials, set(self.results))
+            left = time_left(self.recipe, self.folder.wall, trials, self.folder.done)
             self.told.stage(number, total, f"{name}: {stage.kind}", left)
             with self.folder.timed(name):
                 self.results[name] = self.stages.run(name, stage, self.results)
-            report = self._report()
-        return GridFound(self.folder.path, self._figures(), report)
+            if before <= self.results.keys():  # a report that says more stays until then
+                self._report()
+        return GridFound(self.folder.path, self._figures(), self._report())
 
     def _report(self) -> Path:
         return write_grid_report(self._figures(), self.folder.path, self.command)
 
     def _figures(self) -> GridFigures:
         return GridFigures(self.recipe, dict(self.results))
-
-    def _trials(self) -> Mapping[str, int]:
-        """How many trials the stages that tune will have."""
-        return {
-            name: stage.trials
-            or load_tune_recipe(stage.recipe, overrides_of(stage.settings)).trials
-            for name, stage in self.recipe.stages.items()
-            if isinstance(stage, TuneStage)
-        }

@@ -16,17 +16,25 @@ from cellwright.api.watching import Watcher
 from cellwright.base.errors import UserError
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
+from cellwright.base.optional import MissingPackageError
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import write_cell
-from cellwright.runs.recipes import recipe_to_toml
+from cellwright.runs.recipes import Recipe, recipe_to_toml
 from cellwright.search.studies.folder import LEDGER, study_folder
 from cellwright.search.studies.found import STUDIES
 from cellwright.search.studies.start import Prepared
 from cellwright.search.tuning.recipes import TuneRecipe, load_tune_recipe
-from cellwright.search.tuning.results import best_recipe, importance, ranked, read_tuned
+from cellwright.search.tuning.results import (
+    TunedTrial,
+    best_recipe,
+    importance,
+    ranked,
+    read_tuned,
+)
 from cellwright.search.tuning.start import prepare_tuning
 from cellwright.spaces import Tuned
+from cellwright.trials.evaluator import recipe_of
 from cellwright.trials.store import failure_reasons
 
 RECIPE, TRIALS = "best.toml", "trials.csv"
@@ -147,14 +155,28 @@ def _found(recipe: TuneRecipe, done: Worked, out: Path, baseline: bool) -> Tunin
         recipe,
         tuple(trials),
         tuple(best),
-        best_recipe(recipe, best[0], done.study.name) if best else None,
-        importance(space, trials),
+        best_recipe(_trained(done), best[0], done.study.name) if best else None,
+        _importance(space, trials, done.told),
         reasons,
     )
     _write(found, folder)
     _draw(found, space, done, folder)
     done.say_folder(folder, out)
     return found
+
+
+def _trained(done: Worked) -> Recipe:
+    """The recipe that all trials had, as the study was begun with it."""
+    return recipe_of(done.study.evaluation["arguments"]["recipe"])
+
+
+def _importance(space: Tuned, trials: Sequence[TunedTrial], told: Watcher) -> dict[str, float]:
+    """How much each setting mattered; nothing, which is said, where a package is missing."""
+    try:
+        return importance(space, trials)
+    except (MissingPackageError, ImportError) as error:
+        told.warn(f"how much settings mattered is not known: {error}")
+        return {}
 
 
 def _write(found: TuningFound, folder: Path) -> None:

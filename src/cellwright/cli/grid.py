@@ -93,10 +93,22 @@ def run(
             address=address,
             workers=workers,
             threads=threads,
-            command=shlex.join(["cellwright", *sys.argv[1:]]),
+            command=_command(store),
             watcher=Shown(),
         )
     _print(found)
+    if found.status != "ok":
+        raise typer.Exit(1)
+
+
+def _command(store: str | None) -> str:
+    """What the user typed, without a password."""
+    from cellwright.trials.store.urls import shown_place
+
+    words = sys.argv[1:]
+    if store is not None:
+        words = [word.replace(store, shown_place(store)) for word in words]
+    return shlex.join(["cellwright", *words])
 
 
 def _print(found: GridFound) -> None:

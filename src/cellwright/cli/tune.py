@@ -198,12 +198,16 @@ def _bar(share: float) -> str:
 
 
 def _next(found: TuningFound, place: str | None) -> Iterator[tuple[str, str]]:
+    from cellwright.api.tuning import PICTURES
+
     folder = found.folder
     if found.best and folder is not None:
         recipe, cell = folder / "best.toml", folder / "best.json"
         yield "settings", str(recipe)
         yield "trials", f"{folder / 'trials.csv'} ({count(len(found.trials), 'trial')})"
-        yield "pictures", f"{folder}/history.svg, slices.svg, parallel.svg"
+        drawn = [name for name in PICTURES if (folder / name).exists()]
+        if drawn:
+            yield "pictures", f"{folder}/{', '.join(drawn)}"
         words = [str(cell), "--recipe", str(recipe), "--seed", str(found.best[0].seed)]
         yield "next", f"cellwright train {shlex.join(words)}"
     yield "" if found.best else "next", study_command("studies show", found.name, place)

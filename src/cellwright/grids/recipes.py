@@ -59,10 +59,11 @@ from cellwright.cell.named import said_cell
 from cellwright.compare.contenders import read_request
 from cellwright.runs.errors import RecipeError
 from cellwright.runs.recipe_files import names_in
-from cellwright.runs.recipe_text import as_toml
+from cellwright.runs.recipe_text import NONE, as_toml
 from cellwright.runs.recipes import gathered, load_recipe
 from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.search.recipe_kinds import is_study
+from cellwright.search.studies.baseline import SUFFIX
 from cellwright.search.studies.recipes import load_study_recipe
 from cellwright.search.tuning.recipes import load_tune_recipe
 from cellwright.spaces import space
@@ -83,7 +84,10 @@ def _listed(value: Any) -> Any:
 
 
 def _as_text(said: str) -> str:
-    return said_cell(said).to_json(indent=None)
+    cell = said_cell(said)
+    if cell.is_supernet:
+        raise UserError(f"{cell.name or cell.id} is a supernet, which cannot be trained")
+    return cell.to_json(indent=None)
 
 
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
@@ -204,6 +208,13 @@ class GridRecipe(BaseModel):
             if info.context != KEPT:
                 _check_stage(name, stage)
             before[name] = stage.kind
+            if name.endswith(SUFFIX) and name.removesuffix(SUFFIX) in self.stages:
+                other = name.removesuffix(SUFFIX)
+                raise ValueError(
+                    f"stages.{name}: so would a random search beside {other} be called; choose "
+                    "another name"
+                )
+        _check_places(self.stages)
         rows = [stage.row for stage in self.stages.values() if isinstance(stage, _Shown)]
         if self.baseline and self.baseline not in rows:
             raise ValueError(f"baseline: no stage has the row {shown(self.baseline)}")
@@ -217,11 +228,20 @@ def load_grid_recipe(name_or_path: str | Path, overrides: Sequence[str] = ()) ->
         RecipeError: no such recipe, or something in it is wrong.
     """
     draft, label, name = gathered(name_or_path, overrides, GridRecipe.folder)
-    values = {"name": name, **draft.values}
+    values = {"name": name, **without_nones(draft.values)}
     try:
         return GridRecipe.model_validate(values)
     except ValidationError as error:
         raise RecipeError("\n".join(f"{label}: {line}" for line in _problems(error))) from None
+
+
+def without_nones(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Tables without settings that are "none": those are as if they had not been said."""
+    return {
+        key: without_nones(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if value != NONE
+    }
 
 
 def grid_recipe_names() -> list[str]:
@@ -258,6 +278,25 @@ def overrides_of(settings: Mapping[str, Any]) -> list[str]:
     return [f"{key}={as_toml(value)}" for key, value in settings.items()]
 
 
+def trials_of(stage: Stage) -> int:
+    """How many trials a stage will have: those that it says, or its recipe's; 0 without any."""
+    if isinstance(stage, TuneStage):
+        return stage.trials or load_tune_recipe(stage.recipe, overrides_of(stage.settings)).trials
+    if isinstance(stage, SearchStage) and is_study(stage.recipe):
+        return stage.trials or load_study_recipe(stage.recipe, overrides_of(stage.settings)).trials
+    return 0
+
+
+def _check_places(stages: Mapping[str, _Stage]) -> None:
+    """No two stages stand in the same place of the table."""
+    known: dict[tuple[frozenset[tuple[str, str]], str], str] = {}
+    for name, stage in stages.items():
+        if isinstance(stage, _Shown) and stage.row:
+            other = known.setdefault((frozenset(stage.row.items()), stage.column), name)
+            if other != name:
+                raise ValueError(f"stages.{name} has the same row and column as {other}")
+
+
 def _check_others(
     name: str, stage: _Stage, before: Mapping[str, str], stages: Mapping[str, _Stage]
 ) -> None:
@@ -285,6 +324,8 @@ def _check_stage(name: str, stage: _Stage) -> None:
             load(stage.recipe, overrides_of(stage.settings))
             if stage.like is not None and is_study(stage.recipe):
                 raise UserError("like is for one-shot searches, and this recipe is a study")
+            if stage.trials is not None and not is_study(stage.recipe):
+                raise UserError("trials is for studies, and this recipe is a one-shot search")
             if stage.baseline and not is_study(stage.recipe):
                 raise UserError(
                     "baseline is for studies, and this recipe is a one-shot search: set a stage "
@@ -293,6 +334,10 @@ def _check_stage(name: str, stage: _Stage) -> None:
         elif isinstance(stage, TrainStage):
             if not (stage.cells or stage.cells_of):
                 raise UserError("it has no cells: say cells, or cells_of")
+            if not stage.row:
+                raise UserError("what is trained stands in the table: say row and column")
+            if isinstance(stage.parameters, str):
+                said_cell(stage.parameters)
             if bool(stage.recipe) == bool(stage.like):
                 raise UserError("it is trained by a recipe, or like a stage that tunes: say one")
             if stage.recipe:

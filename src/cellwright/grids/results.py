@@ -77,7 +77,7 @@ class GridFigures:
     def placed(self) -> list[tuple[Row, str, StageResult]]:
         """What stands in the table: row, column, and the result."""
         return [
-            (tuple(one.stage.row.items()), one.stage.column, one)
+            (self._row(one.stage.row), one.stage.column, one)
             for one in self.results.values()
             if isinstance(one.stage, TuneStage | TrainStage) and one.stage.row
         ]
@@ -85,7 +85,16 @@ class GridFigures:
     @property
     def headings(self) -> list[str]:
         """What rows say."""
-        return list(dict.fromkeys(name for row, _, _ in self.placed for name, _ in row))
+        stages = (
+            stage
+            for stage in self.recipe.stages.values()
+            if isinstance(stage, TuneStage | TrainStage)
+        )
+        return list(dict.fromkeys(name for stage in stages for name in stage.row))
+
+    def _row(self, said: Mapping[str, str]) -> Row:
+        """A row in the order of the headings, whatever order it was written in."""
+        return tuple((name, said.get(name, "")) for name in self.headings)
 
     @property
     def rows(self) -> list[Row]:
@@ -104,9 +113,9 @@ class GridFigures:
 
     def against_baseline(self, row: Row, column: str) -> Finding | None:
         """How a result's test values stand to the baseline's in the same column."""
-        base = tuple(self.recipe.baseline.items())
+        base = self._row(self.recipe.baseline)
         one, other = self.at(row, column), self.at(base, column)
-        if not base or row == base or one is None or other is None:
+        if not self.recipe.baseline or row == base or one is None or other is None:
             return None
         if one.test is None or other.test is None:
             return None

@@ -209,7 +209,8 @@ def override(text: str) -> dict[str, Any]:
 
 def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[str, Any]:
     """Tables in which a `kind` that names a file of code does so by a path that holds everywhere,
-    and so do a `training` that names a recipe's file and `layer_cells` of a model that name files.
+    and so does whatever else names a file: a `training`, `layer_cells` of a model, the `cells` that
+    are tuned, and recipes and cells of a grid's stages.
 
     >>> with_places({"method": {"kind": "/home/me/mine.py:Mine"}, "trials": 3})
     {'method': {'kind': '/home/me/mine.py:Mine'}, 'trials': 3}
@@ -222,16 +223,41 @@ def with_places(table: Mapping[str, Any], folder: Path | None = None) -> dict[st
     for key, value in table.items():
         if isinstance(value, dict) and isinstance(value.get("kind"), str):
             found[key] = {**value, "kind": placed_from(value["kind"], folder)}
-    training = table.get("training")
-    if isinstance(training, str) and training not in names_in("training"):
-        path = (folder or Path()) / training
-        if _is_file(path):
-            found["training"] = os.path.realpath(path)
-    model = table.get("model")
-    if isinstance(model, dict) and isinstance(cells := model.get("layer_cells"), list):
-        placed = [_placed_cell(each, folder or Path()) for each in cells]
-        found["model"] = {**found["model"], "layer_cells": placed}
+    where = folder or Path()
+    if isinstance(training := table.get("training"), str):
+        found["training"] = _placed_recipe(training, where)
+    for key, cells in (("model", "layer_cells"), ("tune", "cells")):
+        inside = found.get(key)
+        if isinstance(inside, dict) and isinstance(said := inside.get(cells), list):
+            placed = [_placed_cell(each, where) for each in said]
+            found[key] = {**inside, cells: placed}
+    if isinstance(stages := table.get("stages"), dict):
+        found["stages"] = {name: _placed_stage(each, where) for name, each in stages.items()}
     return found
+
+
+def _placed_stage(stage: Any, folder: Path) -> Any:
+    """A stage of a grid."""
+    if not isinstance(stage, dict):
+        return stage
+    found = dict(stage)
+    if isinstance(recipe := stage.get("recipe"), str):
+        found["recipe"] = _placed_recipe(recipe, folder)
+    if isinstance(cells := stage.get("cells"), list):
+        found["cells"] = [_placed_cell(each, folder) for each in cells]
+    settings = stage.get("settings")
+    if isinstance(settings, dict) and isinstance(settings.get("training"), str):
+        training = _placed_recipe(settings["training"], folder)
+        found["settings"] = {**settings, "training": training}
+    return found
+
+
+def _placed_recipe(said: str, folder: Path) -> str:
+    """The path of a recipe's file; names of those that come along, and others, as they are."""
+    if any(said in names_in(kind) for kind in KINDS):
+        return said
+    path = folder / said
+    return os.path.realpath(path) if _is_file(path) else said
 
 
 def _placed_cell(said: Any, folder: Path) -> Any:

@@ -135,7 +135,8 @@ class Draft:
             self.origins[path] = origin
             if isinstance(value, dict):
                 before = into.get(key)
-                if not isinstance(before, dict) or _other_kind(before, value):
+                whole = path[0] == "tune" and len(path) == 3  # how one setting varies
+                if not isinstance(before, dict) or whole or _other_kind(before, value):
                     into[key] = {}
                 self._merge(into[key], value, origin, path)
             else:

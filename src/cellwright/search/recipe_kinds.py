@@ -58,7 +58,8 @@ def _is_study(wanted: str, beside: Path | None, within: tuple[Path, ...]) -> boo
     try:
         path = find_recipe(wanted, beside, SearchRecipe.folder)
     except NoRecipeError:
-        if wanted in recipe_names() or wanted in names_in("tuning"):  # so it is said
+        others = (*recipe_names(), *names_in("tuning"), *names_in("grids"))
+        if wanted in others:  # of another kind, and so it is said
             raise
         known = sorted([*one_shot, *studies])
         hint = did_you_mean(wanted, known) or f"; there are {', '.join(known)}"

@@ -84,12 +84,12 @@ class Tuned(Space):
         return found
 
     def applies(self, choice: str, values: Mapping[str, Value]) -> bool:
-        """Whether the condition of a setting holds."""
+        """Whether the condition of a setting holds, and those of the settings that it names."""
         each = next((each for each in self.varied if each.name == choice), None)
         if each is None or each.when is None:
             return True
         return all(
-            name in values and values[name] in map(plain, wanted)
+            name in values and values[name] in map(plain, wanted) and self.applies(name, values)
             for name, wanted in each.when.items()
         )
 
@@ -109,9 +109,11 @@ class Tuned(Space):
         """The cell, and the settings, with those that follow others."""
         settings: dict[str, Any] = {}
         for each in self.varied:
+            if not self.applies(each.name, values):
+                continue
             if each.tied_to is not None:
-                if each.tied_to in settings and self.applies(each.name, values):
-                    settings[each.name] = _times(settings[each.tied_to], each.times)
+                if each.tied_to in settings:
+                    settings[each.name] = times_of(settings[each.tied_to], each.times)
             elif each.name in values:
                 settings[each.name] = _meant(each.options, values[each.name])
         return Drawn(self.decode(values), settings)
@@ -136,8 +138,8 @@ def _meant(options: tuple[Any, ...] | Interval, value: Value) -> Any:
     return next(option for option in options if plain(option) == value)
 
 
-def _times(value: Any, times: float) -> Any:
-    """A number multiplied; a whole number stays one."""
+def times_of(value: Any, times: float) -> Any:
+    """What follows a value: so many times as much. A whole number stays one, 1 at the least."""
     if times == 1:
         return value
     return max(1, round(value * times)) if isinstance(value, int) else value * times

@@ -135,7 +135,7 @@ def train_trial(
         else:
             tables = [how.task, how.model, how.training]
             same = [*(table.model_dump() for table in tables), task.fingerprint, most, backend]
-            keeper = Keeper(Path(checkpoints), trial, [*same, threads], longest)
+            keeper = Keeper(Path(checkpoints), {**trial, "seed": seed}, [*same, threads], longest)
             training, begin = keeper.restored(make), keeper.begin
             _train(training, epochs, keeper)
             keeper.close(training)

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from cellwright import zoo
 from cellwright.base.errors import UserError
+from cellwright.cell.listings.supernets import darts_supernet
 from cellwright.runs.errors import RecipeError
 from cellwright.search.tuning.recipes import TuneRecipe, load_tune_recipe, tune_recipe_names
 from cellwright.spaces import Interval
@@ -100,6 +102,14 @@ learning_rate = {low = 1e-4, high = 1e-2, log = true}
         ("tune.model.feed_forward={tied='model.hiden'}", "did you mean 'model.hidden'?"),
         ("tune.model.feed_forward={tied='model.hidden', low=1, high=2}",
          "either values, or low and high, or tied; it has low and tied"),
+        ("tune.model.dropout_input={low=0.0, high=0.5, when={'model.hidden'=[]}}",
+         "a condition on model.hidden that no value meets"),
+        ("tune.model.dropout_input={low=0.0, high=0.5, when={'model.dropout_output'=0.2}}",
+         "conditions are on lists and whole numbers"),
+        ("tune.model.dropout_input={tied='model.hidden', times=0.001}", "should be less than 1"),
+        ("tune.training.epochs=[2, 5]", "is said with method.epochs"),
+        ("tune.task.data=['sick-r', 'mrpc']", "values of different data do not compare"),
+        ("tune.model.kind=['blm', 'bi-rnn']", "unknown key 'model.dropout_projection'"),
         ("method.kind=smac", "settings are tuned by tpe, random, hyperband"),
     ],
 )  # fmt: skip
@@ -112,6 +122,35 @@ def test_conditions_that_go_in_a_circle():
         "tune.model.hidden={values=[1, 2], when={'training.batch'=1}}",
         "tune.training.batch={values=[1, 2], when={'model.hidden'=1}}",
     )
+
+
+def test_ranges_are_replaced_whole_and_taken_away_with_none():
+    changes = [
+        "tune.training.learning_rate={low=0.1, high=0.2}", "tune.model.dropout_input=none",
+        "tune.model.dropout_output={values=[0.1, 0.2]}", "tune.training.clip=['none', 0.5]",
+        "tune.training.decay={values=[0.5, 0.9], when={'training.clip'=['none']}}",
+        "tune.model.dropout_projection={tied='model.dropout_output'}",
+    ]  # fmt: skip
+    found = load_tune_recipe(NAME, changes).tune.space()
+    choices = found.choices()
+    assert choices["training.learning_rate"] == Interval(0.1, 0.2)
+    assert choices["model.dropout_output"] == (0.1, 0.2)
+    assert "model.dropout_input" not in choices
+    assert "model.dropout_projection" not in choices
+    both = [each.when for each in found.varied if each.name == "training.decay"]
+    assert both == [{"training.clip": (None,)}]
+
+
+def test_the_same_cell_under_two_names_is_one_choice(tmp_path: Path):
+    (tmp_path / "copy.json").write_text(zoo["gru"].renamed("copy").to_json())
+    cells = f"tune.cells=['gru', '{tmp_path / 'copy.json'}', 'lstm']"
+    assert load_tune_recipe(NAME, [cells]).tune.space().choices()["cell"] == ("gru", "lstm")
+
+
+def test_a_supernet_cannot_be_tuned():
+    supernet = darts_supernet(nodes=2).cell
+    with pytest.raises(UserError, match="is a supernet"):
+        load_tune_recipe(NAME).tune.with_cells((supernet,))
 
 
 def test_a_recipe_of_another_kind_is_named_as_such():

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 
 import cellwright as cw
 from cellwright import zoo
+from cellwright.base.errors import UserError
 from cellwright.runs.recipes import load_recipe
 from cellwright.search.blackbox.ask_tell import Method, run
 from cellwright.search.blackbox.asynchronous_hyperband import AsynchronousHyperband
@@ -279,6 +281,34 @@ def test_a_comparison_tunes_every_cell_first(training: Path):
     run = found.plan.run("gru", 0)
     assert run is not None
     assert run.info.recipe.training.learning_rate in rates
+
+
+def test_a_comparison_is_refused_before_anything_is_tuned(training: Path):
+    Path("mine").mkdir()
+    Path("mine/notes.txt").write_text("mine")
+    common = {"recipe": training, "seeds": 1, "executor": "in-process", "progress": False}
+    with pytest.raises(UserError, match="no comparison of cells"):
+        cw.compare(["gru"], tune=2, out="mine", **common)
+    assert [path.name for path in Path("mine").iterdir()] == ["notes.txt"]
+    cw.compare(["gru"], tune=1, out="fair", **common)
+    with pytest.raises(UserError, match="tuned with 1 trials each, not 2"):
+        cw.compare(["gru"], tune=2, out="fair", **common)
+    with pytest.raises(UserError, match="cannot make"):
+        cw.compare(["gru"], tune=1, out="mine/notes.txt/x", **common)
+    with pytest.raises(UserError, match="leave out tune.task"):
+        cw.compare(["gru"], tune=1, out="b", settings={"tune.task.bptt": [5, 7]}, **common)
+
+
+def test_without_optuna_random_settings_are_tuned_all_the_same(
+    training: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    found = cw.tune(
+        training, executor="in-process", name="random", progress=False,
+        settings={"method": {"kind": "random", "epochs": 1}}, trials=4,
+    )  # fmt: skip
+    assert found.importance == {}
+    assert (Path("studies/random") / "best.toml").exists()
 
 
 def test_a_model_that_is_too_wide_for_memory_is_a_failed_trial_of_its_own(training: Path):

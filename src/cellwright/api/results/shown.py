@@ -75,9 +75,10 @@ class Shown:
 def html_table(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return ""
-    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in rows[0])
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    head = "".join(f"<th>{html.escape(str(name))}</th>" for name in names)
     lines = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(_written(value))}</td>" for value in row.values())
+        "<tr>" + "".join(f"<td>{html.escape(_written(row.get(name)))}</td>" for name in names)
         + "</tr>"
         for row in rows
     )  # fmt: skip

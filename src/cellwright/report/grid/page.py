@@ -69,8 +69,13 @@ def write_grid_report(found: GridFigures, folder: Path, command: str = "") -> Pa
             _add(page, tables[name])
     page.section("Stages")
     page.bullets(stage_words(found))
-    links = [(f"{name}: {words}", path) for name in found.results for words, path in _more(name)]
-    page.links((words, path) for words, path in links if (folder / path).exists())
+    links = [
+        (f"{name}: {words}", str(path.relative_to(folder)))
+        for name in found.results
+        for words, pattern in _more(f"{folder.name}-{name}", name)
+        for path in sorted(folder.glob(pattern))
+    ]
+    page.links(links)
     failures = [f"{name}: {why}" for name, one in found.results.items() for why in one.failures]
     for failure in failures[:10]:
         page.note(failure)
@@ -81,13 +86,14 @@ def write_grid_report(found: GridFigures, folder: Path, command: str = "") -> Pa
     return folder / PAGE
 
 
-def _more(name: str) -> list[tuple[str, str]]:
-    """What else there may be of a stage: what it says, and its path."""
+def _more(study: str, stage: str) -> list[tuple[str, str]]:
+    """What else there may be of a stage: what it says, and where."""
     return [
-        ("the metric against each setting", f"studies/{name}/slices.svg"),
-        ("all settings side by side", f"studies/{name}/parallel.svg"),
-        ("how the search settled", f"searches/{name}/seed-0/evolution.svg"),
-        ("the cells that were trained", f"trained/{name}/index.html"),
+        ("the metric against each setting", f"studies/{study}/slices.svg"),
+        ("all settings side by side", f"studies/{study}/parallel.svg"),
+        ("how the search settled", f"searches/{stage}/seed-*/evolution.svg"),
+        ("the cells that were trained", f"trained/{stage}/index.html"),
+        ("the trainings", f"trained/{stage}/trial-*/index.html"),
     ]
 
 

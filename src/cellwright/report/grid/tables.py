@@ -32,7 +32,7 @@ def spread_words(spread: Spread | None, metric: Metric | None) -> str:
 
 
 def result_rows(found: GridFigures) -> tuple[list[str], list[list[str]]]:
-    """Rows × columns as words: the best trial, and means over seeds on both parts."""
+    """Rows × columns as words: means over seeds on both parts."""
     header = [*found.headings]
     for column in found.columns:
         header += [f"{column} valid", f"{column} test"]

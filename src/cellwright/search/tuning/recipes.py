@@ -28,7 +28,8 @@ from cellwright.runs.recipe_text import as_toml
 from cellwright.runs.recipes import load_recipe, recipe_names
 from cellwright.search.studies.recipes import MethodSettings, TrialsRecipe
 from cellwright.search.tuning.table import TuneTable
-from cellwright.spaces import Interval, Tuned, Varied
+from cellwright.spaces import Interval, Options, Tuned, Varied
+from cellwright.spaces.tuned import CELL, times_of
 from cellwright.trials.trial import SEED
 
 METHODS = ("tpe", "random", "hyperband", "asynchronous-hyperband")
@@ -97,37 +98,61 @@ def tune_recipe_names() -> list[str]:
 
 
 def _check_settings(space: Tuned, training: str) -> None:
-    """Try every value of a list, and both ends of a range, on the training recipe.
+    """Try every value of a list, and both ends of a range, on the training recipe; and whatever
+    conditions decide about together with all that then applies.
 
     Raises:
-        ValueError: there is no such setting, or it cannot have such a value.
+        ValueError: there is no such setting, it cannot have such a value, or it cannot vary.
     """
     by_name = {each.name: each for each in space.varied}
+    for name, why in _FIXED.items():
+        if name in by_name:
+            raise ValueError(f"{name} cannot vary: {why}")
     for each in space.varied:
-        if each.name == SEED:
-            continue
-        beside = _condition(each, by_name)
-        for value in _tried(each, by_name):
-            changes = {**beside, each.name: value}
-            texts = [f"{name}={as_toml(one)}" for name, one in changes.items()]
-            try:
-                load_recipe(training, texts)
-            except RecipeError as error:
-                said = str(error).splitlines()[0]
-                for text in texts:
-                    said = said.removeprefix(f"the setting {shown(text)}: ")
-                raise ValueError(f"{said} (in {training}, which is tuned)") from None
+        if each.name != SEED:
+            for value in _tried(each, by_name):
+                _try(training, {**_condition(each, by_name), each.name: value})
+    deciding = {name for each in space.varied for name in each.when or ()} | {"model.kind"}
+    first = {name: _first(options) for name, options in space.choices().items()}
+    for name in deciding & first.keys() - {CELL, SEED}:
+        options = space.choices()[name]
+        for value in options if isinstance(options, tuple) else (options.low, options.high):
+            _try(training, space.drawn({**first, name: value}).settings)
+
+
+_FIXED = {
+    "training.epochs": "how many epochs a trial has is said with method.epochs",
+    "task.kind": "values of different tasks do not compare",
+    "task.data": "values of different data do not compare",
+    "task.metric": "values of different metrics do not compare",
+}
+"""Settings that are the same in all trials, and why."""
+
+
+def _try(training: str, settings: Mapping[str, Any]) -> None:
+    """Read the training recipe with these settings."""
+    own = {name: value for name, value in settings.items() if name != SEED}
+    kinds = sorted(own, key=lambda name: not name.endswith(".kind"))  # which begin a table anew
+    texts = [f"{name}={as_toml(own[name])}" for name in kinds]
+    try:
+        load_recipe(training, texts)
+    except RecipeError as error:
+        said = str(error).splitlines()[0]
+        for text in texts:
+            said = said.removeprefix(f"the setting {shown(text)}: ")
+        with_others = ", ".join(name for name in own if name not in said)
+        beside = f" beside {with_others}" if with_others else ""
+        raise ValueError(f"{said} (in {training}, which is tuned{beside})") from None
+
+
+def _first(options: Options) -> Any:
+    return options[0] if isinstance(options, tuple) else options.low
 
 
 def _tried(varied: Varied, by_name: Mapping[str, Varied]) -> Iterator[Any]:
     if varied.tied_to is not None:
         for value in _tried(by_name[varied.tied_to], by_name):
-            times = varied.times
-            yield (
-                round(value * times)
-                if isinstance(value, int) and times != 1
-                else (value if times == 1 else value * times)
-            )
+            yield times_of(value, varied.times)
     elif isinstance(varied.options, Interval):
         yield from (varied.options.low, varied.options.high)
     else:
@@ -137,7 +162,9 @@ def _tried(varied: Varied, by_name: Mapping[str, Varied]) -> Iterator[Any]:
 def _condition(varied: Varied, by_name: Mapping[str, Varied]) -> dict[str, Any]:
     """Values of other settings with which a setting is varied."""
     found: dict[str, Any] = {}
+    if varied.tied_to is not None:
+        found |= _condition(by_name[varied.tied_to], by_name)
     for name, wanted in (varied.when or {}).items():
-        if name != SEED:
+        if name not in (SEED, CELL):
             found |= {**_condition(by_name[name], by_name), name: wanted[0]}
     return found

@@ -12,7 +12,6 @@ from cellwright.base.optional import require
 from cellwright.cell import Cell
 from cellwright.runs.recipes import Recipe, with_settings
 from cellwright.search.blackbox.tpe import distribution, new_study
-from cellwright.search.tuning.recipes import TuneRecipe
 from cellwright.spaces import Tuned
 from cellwright.spaces.tuned import CELL, plain
 from cellwright.trials.outcome import OK
@@ -75,12 +74,17 @@ def ranked(trials: Sequence[TunedTrial]) -> list[TunedTrial]:
     return sorted(fine, key=lambda one: (-one.record.fidelity, one.loss, one.record.number))
 
 
-def best_recipe(recipe: TuneRecipe, trial: TunedTrial, name: str) -> Recipe:
-    """How to train as a trial was trained: the recipe of trainings with its settings."""
+def best_recipe(recipe: Recipe, trial: TunedTrial, name: str) -> Recipe:
+    """How to train as a trial was trained.
+
+    Args:
+        recipe: of all trials.
+        trial: whose settings are taken.
+        name: of the study.
+    """
     own = {key: value for key, value in trial.settings.items() if key != SEED}
-    child = recipe.child_recipe()
-    tuned = with_settings(child, {**own, "training.epochs": trial.record.fidelity})
-    about = f"{child.name} as trial {trial.record.number} of {name} has it"
+    tuned = with_settings(recipe, {**own, "training.epochs": trial.record.fidelity})
+    about = f"The settings of trial {trial.record.number} of {name}"
     return tuned.model_copy(update={"name": f"{name}-best", "description": about})
 
 

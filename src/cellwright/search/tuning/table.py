@@ -37,6 +37,7 @@ from cellwright.cell import Cell
 from cellwright.cell.named import said_cell
 from cellwright.runs.recipe_text import NONE
 from cellwright.spaces import Interval, Tuned, Varied
+from cellwright.spaces.tuned import CELL
 from cellwright.trials.trial import SEED
 
 TABLES = ("task", "model", "training")
@@ -60,15 +61,18 @@ class _Range(BaseModel):
     when: dict[str, Any] = {}
 
 
-def _as_text(said: str) -> str:
-    cell = said_cell(said)
-    if cell.is_supernet:
-        raise UserError(f"{shown(said)} is a supernet, which cannot be trained")
-    return cell.to_json(indent=None)
-
-
 def _listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
+
+
+def _as_text(said: str) -> str:
+    return _whole(said_cell(said)).to_json(indent=None)
+
+
+def _whole(cell: Cell) -> Cell:
+    if cell.is_supernet:
+        raise UserError(f"{cell.name or cell.id} is a supernet, which cannot be trained")
+    return cell
 
 
 TunedCell = Annotated[str, AfterValidator(_as_text)]
@@ -115,23 +119,33 @@ class TuneTable(BaseModel):
         cells = _named_apart([Cell.from_json(text) for text in self.cells])
         varied = [] if self.seed is None else [Varied(SEED, self.seed)]
         varied += [_varied(name, said) for name, said in self._said()]
-        return Tuned(cells, _in_order(varied))
+        return Tuned(cells, _in_order(varied, [cell.name for cell in cells]))
 
     def with_cells(self, cells: tuple[Cell, ...]) -> TuneTable:
-        """The same with other cells."""
+        """The same with other cells.
+
+        Raises:
+            UserError: one is a supernet.
+        """
+        for cell in cells:
+            _whole(cell)
         return self.model_copy(update={"cells": tuple(cell.to_json(indent=None) for cell in cells)})
 
     def _said(self) -> Iterator[tuple[str, Any]]:
         for table in TABLES:
-            yield from ((f"{table}.{key}", said) for key, said in getattr(self, table).items())
+            for key, said in getattr(self, table).items():
+                if said is not None:  # "none": as the training recipe has it
+                    yield f"{table}.{key}", said
 
 
 def _named_apart(cells: list[Cell]) -> tuple[Cell, ...]:
     """Cells with a name each: their own, or the id where two would have the same."""
     found: dict[str, Cell] = {}
     for cell in cells:
+        if any(cell.id == other.id for other in found.values()):
+            continue
         name = cell.name or cell.id
-        if name in found and found[name].id != cell.id:
+        if name in found:
             name = f"{name}-{cell.id}"
         found.setdefault(name, cell.renamed(name))
     return tuple(found.values())
@@ -195,15 +209,17 @@ def _interval(name: str, said: _Range) -> Interval:
 
 
 def _list_of(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list) else [value]
+    return [None if each == NONE else each for each in values]
 
 
-def _in_order(varied: list[Varied]) -> tuple[Varied, ...]:
+def _in_order(varied: list[Varied], cells: list[str]) -> tuple[Varied, ...]:
     """Each behind those that it depends on."""
-    by_name = {each.name: each for each in varied}
+    chosen = Varied(CELL, tuple(cells))
+    by_name = {CELL: chosen, **{each.name: each for each in varied}}
     for each in varied:
         _check_dependence(each, by_name)
-    ordered: dict[str, Varied] = {}
+    ordered: dict[str, Varied] = {CELL: chosen}
     left = list(varied)
     while left:
         ready = [each for each in left if all(name in ordered for name in _needs(each))]
@@ -212,7 +228,9 @@ def _in_order(varied: list[Varied]) -> tuple[Varied, ...]:
             raise ValueError(f"conditions and ties go in a circle: {names}")
         ordered |= {each.name: each for each in ready}
         left = [each for each in left if each.name not in ordered]
-    return tuple(ordered.values())
+    for each in varied:
+        _check_numbers(each, by_name)
+    return tuple(each for each in ordered.values() if each.name != CELL)
 
 
 def _needs(varied: Varied) -> list[str]:
@@ -225,26 +243,35 @@ def _check_dependence(varied: Varied, by_name: Mapping[str, Varied]) -> None:
             what = "follows" if name == varied.tied_to else "has a condition on"
             hint = did_you_mean(name, by_name) or f"; varied are {', '.join(by_name)}"
             raise ValueError(f"{varied.name} {what} {shown(name)}, which is not varied{hint}")
-    if varied.tied_to is not None:
-        other = by_name[varied.tied_to]
-        numbers = other.options if isinstance(other.options, tuple) else (0,)
-        if varied.times != 1 and any(
-            isinstance(value, bool) or not isinstance(value, int | float) for value in numbers
-        ):
-            raise ValueError(
-                f"{varied.name}: {other.name} has values that are no numbers to follow"
-            )
     for name, wanted in (varied.when or {}).items():
         other, options = by_name[name], by_name[name].options
         if other.tied_to is not None:
             raise ValueError(
                 f"{varied.name} has a condition on {name}, which follows {other.tied_to}: say that"
             )
+        if not wanted:
+            raise ValueError(f"{varied.name} has a condition on {name} that no value meets")
         if isinstance(options, Interval):
-            continue
+            if not options.whole:
+                raise ValueError(
+                    f"{varied.name} has a condition on {name}, which is any number of a range: "
+                    "conditions are on lists and whole numbers"
+                )
+            options = tuple(range(int(options.low), int(options.high) + 1))
         for value in wanted:
             if value not in options:
                 raise ValueError(
                     f"{varied.name} has the condition {name} = {shown(value)}, which is none of "
                     f"its values {shown(list(options))}"
                 )
+
+
+def _check_numbers(varied: Varied, by_name: Mapping[str, Varied]) -> None:
+    """Say so if a setting follows, as a multiple, what is no number."""
+    root = varied
+    while root.tied_to is not None:
+        root = by_name[root.tied_to]
+    values = root.options if isinstance(root.options, tuple) else ()
+    is_number = [isinstance(v, int | float) and not isinstance(v, bool) for v in values]
+    if varied.tied_to is not None and varied.times != 1 and not all(is_number):
+        raise ValueError(f"{varied.name} follows {root.name}, whose values are not all numbers")
