@@ -130,7 +130,7 @@ def test_a_grid_goes_on_with_more_of_the_same_alone(tmp_path: Path):
     ):
         with pytest.raises(RunError, match=message):
             open_grid(tmp_path / "a", load_grid_recipe("grid-first", [*more, setting]))
-    with pytest.raises(RunError, match="has its studies in store.db, not in other.db"):
+    with pytest.raises(RunError, match=r"has its studies in store.db, not in other.db"):
         open_grid(tmp_path / "a", load_grid_recipe("grid-first", more), "other.db")
     whole = [*more, "stages.others.trials=none"]  # the recipe's own number, which is larger
     open_grid(tmp_path / "a", load_grid_recipe("grid-first", whole))

@@ -71,8 +71,8 @@ def run(
     spread over seeds, what each row cost, and the best settings, also as CSV,
     Markdown and LaTeX.
 
-    Ctrl-C loses nothing: the same command goes on. Trials, seeds, and stages
-    behind the others may be added.
+    Ctrl-C loses nothing: the same command goes on. Seeds, and stages behind
+    the others, may be added.
     """
     if list_recipes:
         _print_recipes()
