@@ -240,8 +240,6 @@ def test_the_table_makes_sense(known: labelled.KnownLabelled):
     named = {file for layout in known.layouts for files in layout.values() for file in files}
     assert named | set(known.mismatched) | set(known.hidden.values()) <= known.forms.keys()
     counted = {name.split(" ")[0] for name in known.rows}
-        name.partition(".txt ")[0] + ".txt" if ".txt " in name else name for name in known.rows
-    }
     assert counted <= known.forms.keys()
     assert len({form.per_example for form in known.forms.values()}) == 1
     assert all(known.forms[file].label is not None for file in named | set(known.mismatched))
