@@ -2,7 +2,7 @@
 
 FOLDER/grid.json            the recipe, and how long each stage has taken so far
 FOLDER/store.db             its studies
-FOLDER/studies/STAGE/       what a stage that tunes, or a study, has found
+FOLDER/studies/GRID-STAGE/  what a stage that tunes, or a study, has found
 FOLDER/searches/STAGE/      a one-shot search
 FOLDER/trained/STAGE/       the comparison in which cells of a stage are trained
 FOLDER/index.html           the report, with results.json and a file for each table

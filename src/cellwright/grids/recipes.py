@@ -43,7 +43,6 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
-    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -66,6 +65,7 @@ from cellwright.search.recipe_kinds import is_study
 from cellwright.search.studies.baseline import SUFFIX
 from cellwright.search.studies.recipes import load_study_recipe
 from cellwright.search.tuning.recipes import load_tune_recipe
+from cellwright.search.tuning.table import TunedCell
 from cellwright.spaces import space
 
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,59}$"
@@ -83,15 +83,8 @@ def _listed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _as_text(said: str) -> str:
-    cell = said_cell(said)
-    if cell.is_supernet:
-        raise UserError(f"{cell.name or cell.id} is a supernet, which cannot be trained")
-    return cell.to_json(indent=None)
-
-
 Names = Annotated[tuple[str, ...], BeforeValidator(_listed)]
-Cells = Annotated[tuple[Annotated[str, AfterValidator(_as_text)], ...], BeforeValidator(_listed)]
+Cells = Annotated[tuple[TunedCell, ...], BeforeValidator(_listed)]
 
 
 class _Stage(BaseModel):

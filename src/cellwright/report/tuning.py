@@ -124,12 +124,7 @@ def _drawn(
     space: Tuned, trials: Sequence[TunedTrial]
 ) -> tuple[dict[str, Options], list[TunedTrial]]:
     """What was varied, and the trials with a value, the best first."""
-    fine = [one for one in ranked(trials) if math.isfinite(one.loss)]
-    varied = {
-        name: options
-        for name, options in space.choices().items()
-        if not isinstance(options, tuple) or len(options) > 1
-    }
+    fine, varied = ranked(trials), space.open_choices()
     if not fine:
         raise PlotError("there is nothing to draw: no trial has a value yet")
     if not varied:

@@ -26,8 +26,8 @@ class Varied:
         options: what it may be. An option may be a list or a table, too.
         tied_to: another setting that is varied, which it follows, in place of options.
         times: what that one is multiplied with.
-        when: it is varied only if each of these settings has one of the values, which it takes
-            itself from the same draw; otherwise it stays as the recipe has it.
+        when: it is varied only where each of these other choices has come out as one of the
+            values; otherwise it stays as the recipe has it.
     """
 
     name: str
@@ -82,6 +82,14 @@ class Tuned(Space):
             elif each.tied_to is None:
                 found[each.name] = tuple(map(plain, each.options))
         return found
+
+    def open_choices(self) -> dict[str, Options]:
+        """Those of the choices that have more than one way to come out."""
+        return {
+            name: options
+            for name, options in self.choices().items()
+            if not isinstance(options, tuple) or len(options) > 1
+        }
 
     def applies(self, choice: str, values: Mapping[str, Value]) -> bool:
         """Whether the condition of a setting holds, and those of the settings that it names."""

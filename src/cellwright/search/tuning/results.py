@@ -97,14 +97,9 @@ def importance(space: Tuned, trials: Sequence[TunedTrial]) -> dict[str, float]:
     """
     fine = ranked(trials)
     fine = [one for one in fine if one.record.fidelity == fine[0].record.fidelity]
-    choices = {
-        name: options
-        for name, options in space.choices().items()
-        if not isinstance(options, tuple) or len(options) > 1
-    }
     everywhere = {
         name: options
-        for name, options in choices.items()
+        for name, options in space.open_choices().items()
         if all(name in one.values() for one in fine)
     }
     if len(fine) < FEWEST or not everywhere or len({one.loss for one in fine}) == 1:

@@ -1,18 +1,20 @@
 """The table `[tune]` of a recipe: what differs from trial to trial.
 
-[tune]
-cells = ["lstm", "gru", "found.json"]      # one of them
-seed = [0, 1, 2]                           # of the training
+    [tune]
+    cells = ["lstm", "gru", "found.json"]      # one of them
+    seed = [0, 1, 2]                           # of the training
 
-[tune.training]
-batch = [16, 32, 64]                       # one of a list
-learning_rate = {low = 1e-4, high = 1e-2, log = true}
+    [tune.training]
+    batch = [16, 32, 64]                       # one of a list
+    learning_rate = {low = 1e-4, high = 1e-2, log = true}
 
-[tune.model]
-layers = {low = 1, high = 3}               # whole numbers, as both ends are
-dropout_layers = {low = 0.0, high = 0.5, when = {"model.layers" = [2, 3]}}
-hidden = [100, 200]
-feed_forward = {tied = "model.hidden", times = 2}
+    [tune.model]
+    layers = {low = 1, high = 3}               # whole numbers, as both ends are
+    dropout_layers = {low = 0.0, high = 0.5, when = {"model.layers" = [2, 3]}}
+    hidden = [100, 200]
+    feed_forward = {tied = "model.hidden", times = 2}
+
+A setting that is not named here is as the training recipe has it.
 """
 
 from __future__ import annotations
