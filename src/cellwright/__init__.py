@@ -96,7 +96,7 @@ need not wait for; and the command hears Ctrl-C only once this module is importe
 def __getattr__(name: str) -> Any:
     if name in _LATER:
         return getattr(import_module(_LATER[name]), name)
-    if name in ("base", "bench", "cell", "data", "testing"):
+    if name in ("api", "base", "bench", "cell", "data", "testing"):
         return import_module(f"cellwright.{name}")
     if name == "__version__":
         return _version()

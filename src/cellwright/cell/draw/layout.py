@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from cellwright.cell.draw import layers, ordering, placing
 
@@ -71,8 +72,19 @@ def layout(
     Long edges with the same source and the same of `pens` share their way as far as they
     go together, unless the picture has fewer crossings without that.
     """
-    column_of = layers.assign(len(boxes), edges, first, last)
     lines = pens or [""] * len(edges)
+    return _layout(tuple(boxes), tuple(edges), tuple(first), tuple(last), tuple(lines))
+
+
+@lru_cache(maxsize=256)  # a report draws the same cell as a picture of its own, and on its page
+def _layout(
+    boxes: tuple[Box, ...],
+    edges: tuple[tuple[int, int], ...],
+    first: tuple[int, ...],
+    last: tuple[int, ...],
+    lines: tuple[str, ...],
+) -> Layout:
+    column_of = layers.assign(len(boxes), edges, first, last)
     tries = [_order(column_of, edges, [(s, p) for (s, _), p in zip(edges, lines, strict=True)])]
     if sum(map(len, tries[0].columns)) <= ordering.SMALL:
         # Where many lines leave for the same few columns, separate ones may cross less.
