@@ -11,8 +11,9 @@ import pytest
 from bench_tables import NAN, run, table
 
 from cellwright.base.errors import FileError
-from cellwright.bench import Architecture, BenchError, analysis, assemble
+from cellwright.bench import Architecture, BenchError, Benchmark, analysis, assemble
 from cellwright.bench.analysis.distances import edit_distance, graph_of
+from cellwright.bench.statistics import intervals
 from cellwright.bench.synthetic import synthetic
 from cellwright.cell import Cell, Node
 from cellwright.cell.zoo import zoo
@@ -106,6 +107,49 @@ def test_transfer_by_hand():
     assert "elsewhere" in found.title
     with pytest.raises(BenchError, match="share 0 graphs"):
         analysis.transfer(one, table(enas=[run([1.0])]))
+
+
+def test_intervals_of_correlations():
+    made = synthetic(40, epochs=2, seed=1)
+    numbers = analysis.transfer(made, replace(made, corpus="other")).numbers
+    for kind in ("pearson", "spearman", "kendall"):
+        ends = numbers[f"{kind}, lower end"], numbers[f"{kind}, upper end"]
+        assert (*ends, numbers[kind]) == pytest.approx((1, 1, 1))
+    rng = np.random.default_rng(0)
+    a, noise = rng.normal(size=(2, 200))
+    for share in (0.0, 0.8):
+        b = share * a + np.sqrt(1 - share**2) * noise
+        low, high = intervals(a, b)["pearson"]
+        middle, half = np.arctanh(np.corrcoef(a, b)[0, 1]), 1.96 / np.sqrt(197)  # Fisher's
+        assert (low, high) == pytest.approx(np.tanh([middle - half, middle + half]), abs=0.04)
+
+
+# -- scores --------------------------------------------------------------------------------
+
+
+def scored() -> Benchmark:
+    return table(
+        rnn=[run([2.0, 1.0], scores={"wordsim353": 0.1})],
+        lstm=[run([3.0], scores={"wordsim353": 0.3}), run([2.5], seed=1)],
+        gru=[run([4.0], scores={"wordsim353": 0.2})],
+        enas=[run([NAN], None, "diverged", scores={"wordsim353": 0.9})],
+    )
+
+
+def test_scores_by_hand():
+    found = analysis.scores(scored(), {"wordsim353": 0.15})
+    assert [row[:3] for row in found.rows] == [
+        ("rnn", 0, pytest.approx(0.9)),  # the test loss of the epoch that validated best
+        ("lstm", 0, pytest.approx(2.9)),
+        ("gru", 0, pytest.approx(3.9)),
+    ]
+    assert found.values == pytest.approx(np.exp([0.9, 2.9, 3.9]))
+    assert found.numbers["mean wordsim353"] == pytest.approx(0.2)
+    assert found.numbers["spearman of wordsim353, perplexity"] == pytest.approx(0.5)
+    assert found.numbers["wordsim353 of SGNS"] == 0.15
+    assert found.numbers["runs above SGNS in wordsim353"] == 2
+    with pytest.raises(BenchError, match="bench build --similarity"):
+        analysis.scores(table(rnn=[run([1.0])]))
 
 
 # -- distances -----------------------------------------------------------------------------
@@ -221,6 +265,7 @@ def test_a_finding_is_a_table_and_two_pictures(made, tmp_path):
         analysis.measures(made),
         analysis.ranks(made),
         analysis.transfer(made, replace(made, corpus="other")),
+        analysis.scores(scored(), {"wordsim353": 0.15}),
         analysis.distances(made, pairs=3, seconds=0.01),
         analysis.prediction(made, features, splits=2),
         analysis.surrogates(made, features, prefixes=[0, 3], folds=2),

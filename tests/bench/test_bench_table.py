@@ -36,7 +36,14 @@ from cellwright.tasks.language.metric import PERPLEXITY
 def toy() -> Benchmark:
     found = table(
         lstm=[
-            run([6.0, 5.0], [10, 20], parameters=10**9, label="17", settings={"nhid": 600}),
+            run(
+                [6.0, 5.0],
+                [10, 20],
+                parameters=10**9,
+                label="17",
+                settings={"nhid": 600},
+                scores={"wordsim353": 0.25},
+            ),
             run([6.1, NAN], [1, 2], "diverged", seed=5, message="loss is nan!"),
         ],
         gru=[run([], [], "failed", message="Exception: ü ☃", settings={"nhid": 600})],
@@ -46,7 +53,7 @@ def toy() -> Benchmark:
 
 
 def same_run(one: Run, other: Run) -> bool:
-    plain = ("status", "message", "seed", "parameters", "settings", "label")
+    plain = ("status", "message", "seed", "parameters", "settings", "label", "scores")
     return all(getattr(one, name) == getattr(other, name) for name in plain) and all(
         np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True)
         for name in ("train", "valid", "test", "seconds")
@@ -57,7 +64,14 @@ def test_rows_come_back(toy):
     lstm = toy.architecture(0)
     assert (lstm.name, lstm.cell) == ("lstm", zoo["lstm"])
     expected = [
-        run([6.0, 5.0], [10, 20], parameters=10**9, label="17", settings={"nhid": 600}),
+        run(
+            [6.0, 5.0],
+            [10, 20],
+            parameters=10**9,
+            label="17",
+            settings={"nhid": 600},
+            scores={"wordsim353": 0.25},
+        ),
         run([6.1, NAN], [1, 2], "diverged", seed=5, message="loss is nan!"),
     ]
     assert all(map(same_run, lstm.runs, expected))

@@ -15,6 +15,7 @@ import pytest
 
 from cellwright.bench import load
 from cellwright.bench.synthetic import synthetic
+from cellwright.cell.zoo import zoo
 from runs.support import SETTINGS
 
 SMALL = [word for setting in SETTINGS for word in ("--set", setting)]
@@ -53,13 +54,26 @@ def test_cells_like_those_of_another_benchmark(build):
     from cellwright.bench import save
 
     save(synthetic(12, epochs=2), "other.bench")
-    done = build("--like", "other.bench", "--cells", "2", "--seeds", "1", "-o", "second.bench",
-                 "--no-baselines")  # fmt: skip
+    done = build("--architectures", "other.bench", "--cells", "2", "--seeds", "1",
+                 "--no-baselines", "-o", "second.bench")  # fmt: skip
     assert done.code == 0, done.err
     assert set(load("second.bench").graphs) <= set(load("other.bench").graphs)
-    few = build("--like", "other.bench", "--cells", "99", "-o", "third.bench")
+    few = build("--architectures", "other.bench", "--cells", "99", "-o", "third.bench")
     assert few.code == 1
     assert "so 99 cannot be chosen" in few.err
+
+
+def test_cells_of_a_file_and_how_their_word_vectors_agree_with_people(build):
+    cells = [zoo["gru"], zoo["mgu"], zoo["gru"].renamed("again")]
+    Path("cells.json").write_text(f"[{','.join(cell.to_json() for cell in cells)}]")
+    Path("pairs.tsv").write_text("w0\tw1\t5\nw2\tw3\t1\nw4\tw5\t3\nw6\tw7\t9\n")
+    done = build("--architectures", "cells.json", "--seeds", "1", "-o", "given.bench",
+                 "--set", f"task.similarity=['{Path('pairs.tsv').absolute()}']")  # fmt: skip
+    assert done.code == 0, done.err
+    found = load("given.bench")
+    assert found.names == ("gru", "mgu")
+    assert list(found.scores) == ["pairs"]
+    assert np.isfinite(found.scores["pairs"]).all()
 
 
 @pytest.mark.parametrize(
@@ -77,6 +91,10 @@ def test_cells_like_those_of_another_benchmark(build):
         (["--recipe", "labtop"], 1, "did you mean 'laptop'"),
         (["--data", "nowhere"], 1, "unknown corpus 'nowhere'"),
         (["--like", "no.bench"], 1, "no.bench"),
+        (["--architectures", "no.json"], 1, "no.json"),
+        (["--architectures", "text/train.txt"], 1, "no format is recognised"),
+        (["--architectures", "text/train.txt", "--space-set", "nodes=3"], 2, "--space-set"),
+        (["--set", "task.similarity=['wordsim']"], 1, "did you mean 'wordsim353'"),
         (["-o", "no/x.bench"], 1, "there is no folder no"),
     ],
 )

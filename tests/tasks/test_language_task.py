@@ -8,6 +8,7 @@ import torch
 
 from cellwright import zoo
 from cellwright.data import DataError, batchify
+from cellwright.data.word_pairs import WordPairs
 from cellwright.models import AwdSettings, OneLayerSettings
 from cellwright.models.language_model import TextBatch
 from cellwright.tasks.language.measuring import segment_losses
@@ -147,6 +148,24 @@ def test_measuring_drops_nothing(corpus):
 
 
 # -- parts ---------------------------------------------------------------------------------
+
+
+def test_word_pairs_are_a_figure_of_a_model(corpus):
+    words = [word for word in corpus.vocabulary.tokens if word[0] != "<"][:8]
+    judged = [*zip(words[::2], words[1::2], strict=True), (words[0], "not-there")]
+    scores = np.array([5.0, 1.0, 3.0, 9.0, 2.0])
+    task = LanguageTask(corpus, pairs=[WordPairs("people", tuple(judged), scores)])
+    model = model_of(task)
+    table = model.embedding.weight.detach().double().numpy()
+    ids = [(corpus.vocabulary[a], corpus.vocabulary[b]) for a, b in judged[:4]]
+    cosines = [
+        table[a] @ table[b] / np.linalg.norm(table[a]) / np.linalg.norm(table[b]) for a, b in ids
+    ]
+    batches = task.ordered("valid", 4)
+    expected = np.corrcoef(cosines, scores[:4])[0, 1]
+    assert task.measure(model, batches).figures == {"people": pytest.approx(expected, abs=1e-6)}
+    assert task.halves()[1].limited({"valid": 30}).measure(model, batches).figures
+    assert LanguageTask(corpus).measure(model, batches).figures == {}
 
 
 def test_limited_keeps_the_beginning_and_the_vocabulary(corpus):

@@ -64,6 +64,10 @@ def assemble(
         message=Texts.of(run.message for run in runs),
         label=Texts.of(run.label for run in runs),
         settings=settings,
+        scores={
+            name: np.array([run.scores.get(name, np.nan) for run in runs], np.float64)
+            for name in sorted({name for run in runs for name in run.scores})
+        },
     )
 
 

@@ -55,6 +55,7 @@ class Benchmark:
         label: what each run is called where it comes from.
         settings: the distinct settings.
         features: matrices by name, with a row for each architecture; NaN where it has none.
+        scores: other figures on the test data by name, of each run; NaN where it has none.
     """
 
     title: str
@@ -78,6 +79,7 @@ class Benchmark:
     label: Texts
     settings: tuple[Mapping[str, Any], ...]
     features: Mapping[str, Floats] = field(default_factory=dict)
+    scores: Mapping[str, Floats] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.names)
@@ -129,6 +131,11 @@ class Benchmark:
             parameters=int(self.parameters[number]),
             settings=self.settings[self.settings_of[number]],
             label=self.label[number],
+            scores={
+                name: float(values[number])
+                for name, values in self.scores.items()
+                if not np.isnan(values[number])
+            },
         )
 
     def architecture(self, number: int) -> Architecture:

@@ -17,7 +17,8 @@ One entry, because the library writes several in an order that differs from run 
 benchmarks should be equal files.
 
 Columns are named as the fields of `Benchmark`. A column of texts is two: `cells` has the UTF-8
-bytes, `cells.starts` the places where the texts begin. A matrix of features is `features.NAME`.
+bytes, `cells.starts` the places where the texts begin. A matrix of features is `features.NAME`,
+and a score of the runs `scores.NAME`.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _NUMBERS: dict[str, Any] = {
     "parameters": np.int64,
     "settings_of": np.int64,
 }
-_FEATURES = "features."
+_FEATURES, _SCORES = "features.", "scores."
 
 
 class _OtherFormatError(Exception):
@@ -85,6 +86,8 @@ def to_bytes(benchmark: Benchmark) -> bytes:
         columns[name], columns[f"{name}.starts"] = column.data, column.starts
     for name, matrix in benchmark.features.items():
         columns[_FEATURES + name] = matrix
+    for name, values in benchmark.scores.items():
+        columns[_SCORES + name] = values
     columns = {name: np.ascontiguousarray(column) for name, column in columns.items()}
     table = {name: getattr(benchmark, name) for name in ("title", "corpus", "kind", "settings")}
     table["metric"] = benchmark.metric.model_dump()
@@ -171,14 +174,20 @@ def _benchmark(table: dict[str, Any], columns: Columns) -> Benchmark:
         names=tuple(read.pop("names")),
         graphs=tuple(read.pop("graphs")),
         **read,
-        features={
-            name.removeprefix(_FEATURES): column
-            for name, column in sorted(columns.items())
-            if name.startswith(_FEATURES)
-        },
+        features=_named(columns, _FEATURES),
+        scores=_named(columns, _SCORES),
     )
     _check(found)
     return found
+
+
+def _named(columns: Columns, prefix: str) -> Columns:
+    """The columns whose names begin so, by what follows."""
+    return {
+        name.removeprefix(prefix): column
+        for name, column in sorted(columns.items())
+        if name.startswith(prefix)
+    }
 
 
 def _metric(value: Any) -> Metric:
@@ -198,6 +207,10 @@ def _check(found: Benchmark) -> None:
     fits = all(len(getattr(found, name)) == n for n, names in lengths for name in names)
     rows = len(found.first_run) - 1 == len(found) and len(found.first_epoch) - 1 == found.run_count
     matrices = all(m.ndim == 2 and len(m) == len(found) for m in found.features.values())
+    matrices = matrices and all(
+        values.shape == (found.run_count,) and values.dtype == np.float64
+        for values in found.scores.values()
+    )
     codes = (found.status < len(STATUSES)).all() and (
         ((found.settings_of >= 0) & (found.settings_of < len(found.settings))).all()
     )

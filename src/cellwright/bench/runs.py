@@ -38,6 +38,8 @@ class Run:
         parameters: trainable numbers of the whole model.
         settings: the training's settings.
         label: what the run is called where it comes from; the release's `recepie_id`.
+        scores: other figures on the test data, of the epoch that validation would choose, such as
+            how well word vectors agree with people.
     """
 
     valid: Floats
@@ -50,6 +52,7 @@ class Run:
     parameters: int = 0
     settings: Mapping[str, Any] = field(default_factory=dict)
     label: str = ""
+    scores: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:

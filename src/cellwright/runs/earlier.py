@@ -81,11 +81,14 @@ def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
     return {"function": _EVALUATOR, "arguments": arguments}
 
 
-_LATER: Mapping[str, Mapping[str, Any]] = {
-    "model": {"init_range_embedding": 0.1, "bias_start": "zero"},
-    "training": {"anneal": 1.0, "anneal_after": 4, "rate_least": 0.0},
+_LATER: Mapping[tuple[str, str | None], Mapping[str, Any]] = {
+    ("task", "language"): {"similarity": []},
+    ("model", "one-layer"): {"init_range_embedding": 0.1, "bias_start": "zero"},
+    ("model", "awd"): {"recurrent": "trained"},
+    ("training", None): {"anneal": 1.0, "anneal_after": 4, "rate_least": 0.0},
 }
-"""Settings that came later, and what they are where a recipe of before has none."""
+"""Settings that came later, by table and its kind, and what they are where a recipe of before has
+none."""
 
 
 def _with_later_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,11 +97,8 @@ def _with_later_settings(arguments: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(recipe, Mapping):
         return {}
     filled = dict(recipe)
-    for name, later in _LATER.items():
+    for (name, kind), later in _LATER.items():
         table = recipe.get(name)
-        is_other = (
-            name == "model" and isinstance(table, Mapping) and table.get("kind") != "one-layer"
-        )
-        if isinstance(table, Mapping) and not is_other:
+        if isinstance(table, Mapping) and table.get("kind") == kind:
             filled[name] = {**later, **table}
     return {"recipe": filled}

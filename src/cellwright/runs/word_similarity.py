@@ -19,7 +19,13 @@ from cellwright.runs.curves import curve_of
 from cellwright.runs.errors import RunError
 from cellwright.runs.texts import language_task, vocabulary_of
 from cellwright.runs.trained import Trained
-from cellwright.tasks.language.similarity import LEAST_PAIRS, Similarity, WordVectors, compare
+from cellwright.tasks.language.similarity import (
+    LEAST_PAIRS,
+    Similarity,
+    WordVectors,
+    compare,
+    embedding_vectors,
+)
 from cellwright.tasks.language.skip_gram import SkipGramSettings, skip_gram
 from cellwright.training.results import best_of
 
@@ -100,10 +106,8 @@ def similarities(
 
 def embedding_of(trained: Trained) -> WordVectors:
     """The word vectors of a language model."""
-    vocabulary = vocabulary_of(trained)
     model = cast("LanguageModel", trained.model)
-    weight = model.embedding.weight.detach().cpu().numpy().astype(np.float32)
-    return WordVectors(trained.folder.path.name, vocabulary.tokens, vocabulary.counts, weight)
+    return embedding_vectors(trained.folder.path.name, vocabulary_of(trained), model)
 
 
 def described(trained: Trained) -> Model:

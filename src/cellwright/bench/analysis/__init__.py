@@ -8,6 +8,7 @@ from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.analysis.measures import Measures, measures
 from cellwright.bench.analysis.prediction import Prediction, prediction
 from cellwright.bench.analysis.ranks import Ranks, ranks
+from cellwright.bench.analysis.scores import Scores, scores, similarity_baseline
 from cellwright.bench.analysis.surrogates import Surrogates, surrogates
 from cellwright.bench.analysis.transfer import Transfer, transfer
 
@@ -17,12 +18,15 @@ __all__ = [
     "Measures",
     "Prediction",
     "Ranks",
+    "Scores",
     "Surrogates",
     "Transfer",
     "distances",
     "measures",
     "prediction",
     "ranks",
+    "scores",
+    "similarity_baseline",
     "surrogates",
     "transfer",
 ]

@@ -10,7 +10,7 @@ from cellwright.bench.analysis.finding import Finding
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.columns import Floats
 from cellwright.bench.errors import BenchError
-from cellwright.bench.statistics import correlations
+from cellwright.bench.statistics import correlations, intervals
 from cellwright.bench.summary import of_architectures
 
 
@@ -26,7 +26,8 @@ def transfer(one: Benchmark, other: Benchmark) -> Transfer:
     """The correlation of the best test losses of the graphs that two benchmarks share.
 
     Where a benchmark lists a graph several times, the mean over the listings counts. Graphs that
-    diverged in one of the two are left out, as in the paper.
+    diverged in one of the two are left out, as in the paper. The ends of intervals (95 %) are from
+    drawing the graphs anew.
     """
     losses = _by_graph(one), _by_graph(other)
     shared = [graph for graph in losses[0] if graph in losses[1]]
@@ -36,7 +37,12 @@ def transfer(one: Benchmark, other: Benchmark) -> Transfer:
             "both; at least three are needed"
         )
     a, b = (np.array([found[graph] for graph in shared]) for found in losses)
-    found = correlations(a, b)
+    bounds = intervals(a, b)
+    found = {
+        name: value
+        for kind, middle in correlations(a, b).items()
+        for name, value in zip(_ends(kind), (middle, *bounds[kind]), strict=True)
+    }
     names = _title(one), _title(other)
     if names[0] == names[1]:
         names = f"{names[0]} (first)", f"{names[1]} (second)"
@@ -53,6 +59,10 @@ def transfer(one: Benchmark, other: Benchmark) -> Transfer:
         (a, b),
         (f"test {one.metric.loss_name}, {names[0]}", f"test {other.metric.loss_name}, {names[1]}"),
     )
+
+
+def _ends(kind: str) -> tuple[str, str, str]:
+    return kind, f"{kind}, lower end", f"{kind}, upper end"
 
 
 def _by_graph(benchmark: Benchmark) -> dict[str, float]:

@@ -9,9 +9,10 @@ from cellwright.bench.building.build import (
     build,
     collect,
     drawn,
+    given,
     like,
 )
-from cellwright.bench.building.choosing import baselines, stratified
+from cellwright.bench.building.choosing import baselines, listed, stratified
 from cellwright.bench.building.progress import BuildProgress
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "build",
     "collect",
     "drawn",
+    "given",
     "like",
+    "listed",
     "stratified",
 ]

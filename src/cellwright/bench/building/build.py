@@ -7,7 +7,7 @@ goes on from there, with any number of workers, on any executor.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,17 +122,44 @@ def like(
 ) -> Building:
     """A benchmark of cells of another one, a stratified sample by final test loss.
 
-    The arguments are those of `drawn`; cells of `first` that the other benchmark does not have are
-    left out.
+    The arguments are those of `drawn`; cells of `first` that the other benchmark does not have come
+    before all others.
     """
     own = baselines() if first is None else first
-    chosen = stratified(other, cells, seed=seed, first=own)
+    more = tuple(cell for cell in own if cell not in other)[:cells]
+    known = stratified(other, cells - len(more), seed=seed, first=own) if cells > len(more) else ()
+    chosen = more + known
 
     def method() -> Repeated:
         settings = {"epochs": epochs, "seed": seed, "repeats": repeats}
         return Repeated(Pool(chosen), first=chosen, drawn=False, **settings)
 
     return _building(name, method, cells, recipe, epochs, threads, checkpoints)
+
+
+def given(
+    name: str,
+    architectures: Sequence[Cell],
+    recipe: Recipe,
+    *,
+    repeats: int,
+    epochs: int,
+    threads: int = 1,
+    checkpoints: str | None = None,
+) -> Building:
+    """A benchmark of these cells; of equal graphs the first is taken.
+
+    The arguments are those of `drawn`.
+    """
+    first: dict[str, Cell] = {}
+    for cell in architectures:
+        first.setdefault(cell.id, cell)
+    cells = tuple(first.values())
+
+    def method() -> Repeated:
+        return Repeated(Pool(cells), epochs=epochs, first=cells, drawn=False, repeats=repeats)
+
+    return _building(name, method, len(cells), recipe, epochs, threads, checkpoints)
 
 
 def build(

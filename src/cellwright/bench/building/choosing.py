@@ -1,13 +1,18 @@
-"""Which cells a benchmark gets: baselines, and a stratified sample of another benchmark."""
+"""Which cells a benchmark gets: baselines, a stratified sample of another one, those of a file."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
+from cellwright.base.errors import reason
+from cellwright.base.regular_files import read_regular
 from cellwright.bench.benchmark import Benchmark
 from cellwright.bench.errors import BenchError
 from cellwright.bench.summary import of_architectures
 from cellwright.cell import Cell
+from cellwright.cell.formats import read
 from cellwright.cell.zoo import zoo
 
 BASELINES = ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru")
@@ -17,6 +22,25 @@ BASELINES = ("nbnlp-rnn", "nbnlp-lstm", "nbnlp-gru")
 def baselines() -> tuple[Cell, ...]:
     """RNN, LSTM and GRU as NAS-Bench-NLP writes them."""
     return tuple(zoo[name] for name in BASELINES)
+
+
+def listed(path: Path) -> tuple[Cell, ...] | None:
+    """The cells of a file in any of the formats; None if it is a benchmark instead.
+
+    Raises:
+        BenchError: there is no such file.
+        UserError: it has no cells, or one is malformed.
+    """
+    try:
+        data = read_regular(path)
+    except OSError as error:
+        raise BenchError(f"{path}: {reason(error)}") from None
+    if b"\0" in data[:8]:  # the length of a safetensors header; texts have no zero bytes
+        return None
+    cells = tuple(read(data.decode("utf-8-sig", "replace")))
+    if not cells:
+        raise BenchError(f"{path} has no cells")
+    return cells
 
 
 def stratified(

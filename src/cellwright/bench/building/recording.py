@@ -51,7 +51,19 @@ def run_of(
         parameters=trial.parameters or 0,
         settings=settings,
         label=label,
+        scores=_scores(trial.measures.get("figures")),
     )
+
+
+def _scores(figures: Any) -> dict[str, float]:
+    """The figures on the test data that a task keeps beside the loss."""
+    if not isinstance(figures, Mapping) or not isinstance(figures.get("test"), Mapping):
+        return {}
+    return {
+        str(name): float(value)
+        for name, value in figures["test"].items()
+        if isinstance(value, int | float)
+    }
 
 
 def _numbers(values: Curve) -> Floats:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cellwright.bench.analysis import Finding
     from cellwright.bench.columns import Floats
 
-KINDS = ("measures", "ranks", "transfer", "distances", "prediction", "surrogates")
+KINDS = ("measures", "ranks", "transfer", "scores", "distances", "prediction", "surrogates")
 
 EXAMPLES = examples(
     SYNTHETIC,
@@ -63,6 +63,10 @@ def run(
     seconds: Annotated[
         float, typer.Option(metavar="S", min=0.001, help="Time for each pair of distances.")
     ] = 0.1,
+    sgns: Annotated[
+        bool,
+        typer.Option("--sgns", help="Train word2vec on the same text, to compare scores with."),
+    ] = False,
     seed: Annotated[int, typer.Option(metavar="N", min=0, help="Decides pairs and splits.")] = 0,
     figures: Annotated[
         bool, typer.Option("--figures/--no-figures", help="Draw SVG and PNG as well as tables.")
@@ -73,6 +77,8 @@ def run(
 
     measures: parameters, time and test results (Figure 4). ranks: how the ranking
     at early epochs agrees with the final one (5). transfer: two corpora (6).
+    scores: word similarity and perplexity (9, 13), where it was kept; --sgns
+    adds the paper's baseline.
     distances: graph edit distances of random pairs (7). prediction: divergence
     and final loss from features, on halves (8). surrogates: the error of a
     surrogate for cells that the benchmark does not have, by cross-validation.
@@ -94,6 +100,7 @@ def run(
         pairs,
         seconds,
         seed,
+        sgns,
     )
     done = 0
     for kind in wanted:
@@ -125,6 +132,7 @@ def _makers(
     pairs: int,
     seconds: float,
     seed: int,
+    sgns: bool,
 ) -> dict[str, Callable[[], Finding]]:
     from cellwright.bench import analysis
 
@@ -132,6 +140,15 @@ def _makers(
         if other is None:
             raise UserError("a second benchmark is needed: cellwright bench analyze FILE OTHER")
         return analysis.transfer(benchmark, other)
+
+    def scores() -> Finding:
+        if not sgns:
+            return analysis.scores(benchmark)
+        with work_bar("SGNS") as tell:
+            baseline = analysis.similarity_baseline(
+                benchmark, watch=lambda done, all_: tell("SGNS", done, all_)
+            )
+        return analysis.scores(benchmark, baseline)
 
     def distances() -> Finding:
         with work_bar("graph edit distances") as tell:
@@ -147,6 +164,7 @@ def _makers(
         "measures": lambda: analysis.measures(benchmark),
         "ranks": lambda: analysis.ranks(benchmark),
         "transfer": transfer,
+        "scores": scores,
         "distances": distances,
         "prediction": lambda: analysis.prediction(benchmark, features(), seed=seed),
         "surrogates": lambda: analysis.surrogates(benchmark, features(), seed=seed),

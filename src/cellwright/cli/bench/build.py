@@ -20,7 +20,6 @@ from cellwright.cli.output import count, say, stderr
 
 if TYPE_CHECKING:
     from cellwright.bench.building import Building
-    from cellwright.runs.recipes import Recipe
     from cellwright.trials.store import Store
     from cellwright.trials.store.patience import StoreBack, StoreLost
 
@@ -36,7 +35,7 @@ EXAMPLES = examples(
     ),
     (
         "some of these, good and bad ones; with --data, on another text",
-        "cellwright bench build --like my.bench --cells 2 --epochs 1 -o b.bench",
+        "cellwright bench build --architectures my.bench --cells 2 -o b.bench",
     ),
 )
 
@@ -47,8 +46,14 @@ def run(
         typer.Option("--output", "-o", metavar="FILE", help="Default: CORPUS.bench, here."),
     ] = None,
     cells: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1_000_000, help="How many cells.")
-    ] = 60,
+        int | None,
+        typer.Option(
+            metavar="N",
+            min=1,
+            max=1_000_000,
+            help="How many cells. Default: 60, or all of a file of cells.",
+        ),
+    ] = None,
     seeds: Annotated[
         int,
         typer.Option(
@@ -78,10 +83,22 @@ def run(
         list[str] | None,
         typer.Option("--space-set", metavar="KEY=VALUE", help="A setting of it: nodes=14."),
     ] = None,
-    like: Annotated[
+    architectures: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Take cells of this benchmark instead, stratified."),
+        typer.Option(
+            "--architectures",
+            "--like",
+            metavar="FILE",
+            help="Take cells of this benchmark instead, stratified, or of a file of cells.",
+        ),
     ] = None,
+    similarity: Annotated[
+        bool,
+        typer.Option(
+            "--similarity",
+            help="Keep how word vectors agree with people, on WordSim-353 and SimLex-999.",
+        ),
+    ] = False,
     baselines: Annotated[
         bool,
         typer.Option(
@@ -123,12 +140,16 @@ def run(
     command goes on from there, with any number of workers; with a larger
     --cells it adds to what is there. Several may run at once on one store.
 
-    With --like, cells of another benchmark: sorted by final test loss, cut into
-    N parts of equal size, and one drawn from each, as the paper chose its cells
-    for WikiText-2. 'bench analyze FIRST SECOND' compares the two.
+    With --architectures, cells of another benchmark: sorted by final test loss,
+    cut into N parts of equal size, and one drawn from each, as the paper chose
+    its cells for WikiText-2; or the cells of a file, in their order. Another
+    recipe, setting or text makes a second table of the same cells, and 'bench
+    analyze FIRST SECOND' compares the two.
     """
-    from cellwright.bench import BenchError, save
-    from cellwright.bench.building import build, collect
+    from cellwright import spaces
+    from cellwright.bench import BenchError, load, save
+    from cellwright.bench.building import build, collect, drawn, given, like, listed
+    from cellwright.data.word_pairs import KNOWN_PAIRS
     from cellwright.runs.recipes import load_recipe
     from cellwright.trials.executors.choosing import check_choice, executor_by_name
     from cellwright.trials.store import open_store
@@ -136,19 +157,30 @@ def run(
     from cellwright.trials.study import StudyStopped
 
     check_choice(executor, workers=workers, threads=threads, address=address)
-    how = load_recipe(recipe, settings or [])
+    own = [f"task.similarity={json.dumps(list(KNOWN_PAIRS))}"] if similarity else []
+    how = load_recipe(recipe, [*own, *(settings or [])])
     how = how.on(data)
     target = output or Path(file_stem(Path(how.task.data).name, "my") + ".bench")
     choice: dict[str, Any] = {
-        "cells": cells,
         "repeats": seeds,
         "epochs": how.training.epochs if epochs is None else epochs,
-        "seed": seed,
-        "first": None if baselines else (),
         "threads": threads,
         "checkpoints": f"{target.name}.checkpoints",
     }
-    building = _building(target.stem, how, space, space_settings or [], like, choice)
+    chosen: dict[str, Any] = {
+        "cells": cells or 60,
+        "seed": seed,
+        "first": None if baselines else (),
+    }
+    if architectures is None:
+        own_space = dict(_setting(text) for text in space_settings or [])
+        building = drawn(target.stem, spaces.space(space, **own_space), how, **choice, **chosen)
+    elif space_settings:
+        raise typer.BadParameter("--space-set is for cells that are drawn, not for --architectures")
+    elif (found := listed(architectures)) is None:
+        building = like(target.stem, load(architectures), how, **choice, **chosen)
+    else:
+        building = given(target.stem, found[:cells], how, **choice)
     place = store or f"{target}.db"
     if not target.absolute().parent.is_dir():
         raise BenchError(f"{target}: there is no folder {target.parent}")
@@ -177,25 +209,6 @@ def run(
     if diverged + failed == runs:
         note = "no run has a loss: the benchmark has nothing to search or to rank"
         say(note, "yellow", stderr())
-
-
-def _building(
-    name: str,
-    recipe: Recipe,
-    space_name: str,
-    space_settings: list[str],
-    like: Path | None,
-    choice: dict[str, Any],
-) -> Building:
-    from cellwright.bench import building, load
-    from cellwright.spaces import space
-
-    if like is None:
-        own = dict(_setting(text) for text in space_settings)
-        return building.drawn(name, space(space_name, **own), recipe, **choice)
-    if space_settings:
-        raise typer.BadParameter("--space-set is for cells that are drawn, not for --like")
-    return building.like(name, load(like), recipe, **choice)
 
 
 def _setting(text: str) -> tuple[str, Any]:

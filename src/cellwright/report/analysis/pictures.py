@@ -13,6 +13,7 @@ from cellwright.bench.analysis import (
     Measures,
     Prediction,
     Ranks,
+    Scores,
     Surrogates,
     Transfer,
 )
@@ -42,6 +43,8 @@ def picture(finding: Finding, kind: str, width: float | None = None) -> bytes:
 def _shape(finding: Finding) -> Shape:
     if isinstance(finding, Ranks):
         return Shape(3.0 * (len(finding.early) + 1), 3.2, across=len(finding.early) + 1)
+    if isinstance(finding, Scores):
+        return Shape(3.6 * 2 * len(finding.scores), 3.4, across=2 * len(finding.scores))
     shapes: dict[type[Finding], Shape] = {
         Measures: Shape(10, 4, across=2),
         Transfer: Shape(4.5, 4.2),
@@ -152,6 +155,25 @@ def _prediction(found: Prediction, figure: Any) -> None:
         axis.set_xlabel(drawing.plain(f"true final test {found.loss_name}"))
         axis.set_ylabel("predicted")
         axis.set_title(f"{which}: R² {fit:.3f} (first split)")
+
+
+@draw.register
+def _scores(found: Scores, figure: Any) -> None:
+    """Figures 9 and 13: of each score how often it comes, and what it goes with."""
+    axes = paper.parts(figure, 2 * len(found.scores))
+    label = drawing.plain(axis_label(found.metric, "test"))
+    for number, (name, values) in enumerate(found.scores.items()):
+        histogram, scatter = axes[2 * number : 2 * number + 2]
+        histogram.hist(values[np.isfinite(values)], bins=20, color=COLOURS[0], alpha=0.8)
+        histogram.set_ylabel("runs")
+        histogram.yaxis.get_major_locator().set_params(integer=True)
+        scatter.scatter(values, found.values, s=12)
+        scatter.set_ylabel(label)
+        for axis in (histogram, scatter):
+            axis.set_xlabel(drawing.plain(name))
+            if name in found.lines:
+                axis.axvline(found.lines[name], color=COLOURS[1], linestyle="--", label="SGNS")
+                axis.legend()
 
 
 @draw.register

@@ -38,10 +38,12 @@ def language_kind() -> TaskKind:
 
 def _open(settings: LanguageSettings, progress: Progress | None) -> LanguageTask:
     from cellwright.data import load
+    from cellwright.data.word_pairs import load_pairs
     from cellwright.tasks.language.task import LanguageTask
 
+    pairs = [load_pairs(name) for name in settings.similarity]
     corpus = load(settings.data, folder=settings.folder, progress=progress)
-    return LanguageTask(corpus, settings)
+    return LanguageTask(corpus, settings, pairs)
 
 
 def _suggest(task: LanguageTask) -> str:

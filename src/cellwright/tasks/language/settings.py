@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from cellwright.base.bounds import Count, NotNegative
+from cellwright.base.validation import as_tuple
 from cellwright.tasks.settings import TaskSettings
 
 
@@ -23,3 +24,6 @@ class LanguageSettings(TaskSettings):
     bptt_spread: NotNegative = Field(5.0, description="standard deviation of that number")
     bptt_shortest: Count = Field(5, description="no segment is shorter, but for the last")
     bptt_halve: float = Field(0.05, ge=0, le=1, description="chance that a segment is half as long")
+    similarity: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="sets of word pairs that embeddings are compared with after each epoch"
+    )

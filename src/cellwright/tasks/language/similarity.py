@@ -12,12 +12,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cellwright.data.vocabulary import Vocabulary
 from cellwright.data.word_pairs import WordPairs
 from cellwright.tasks.correlation import pearson, spearman
+
+if TYPE_CHECKING:
+    from cellwright.models.language_model import LanguageModel
 
 Numbers = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -58,6 +63,12 @@ class WordVectors:
     def rows(self, words: Iterable[str]) -> NDArray[np.int64]:
         """The number of each word's vector, in whatever case; -1 for a word that is not there."""
         return np.array([self._rows.get(word.upper(), -1) for word in words], np.int64)
+
+
+def embedding_vectors(name: str, vocabulary: Vocabulary, model: LanguageModel) -> WordVectors:
+    """The word vectors of a language model: its first layer, which is the decoder's matrix too."""
+    weight = model.embedding.weight.detach().cpu().numpy().astype(np.float32)
+    return WordVectors(name, vocabulary.tokens, vocabulary.counts, weight)
 
 
 @dataclass(frozen=True)
@@ -110,8 +121,10 @@ def known_pairs(model: WordVectors, pairs: WordPairs) -> Mask:
     return found
 
 
-def agreement(model: WordVectors, pairs: WordPairs, chosen: Mask) -> Agreement:
-    """The correlations over the chosen pairs, whose words the model has to have."""
+def agreement(model: WordVectors, pairs: WordPairs, chosen: Mask | None = None) -> Agreement:
+    """The correlations over the chosen pairs, whose words the model has to have; all such pairs
+    unless said."""
+    chosen = known_pairs(model, pairs) if chosen is None else chosen
     first, second = (side[chosen] for side in _sides(model, pairs))
     cosines = _cosines(model.vectors[first], model.vectors[second])
     scores, count = pairs.scores[chosen], int(chosen.sum())

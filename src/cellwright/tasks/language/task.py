@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, overload
@@ -16,6 +17,7 @@ from cellwright.cell import Cell
 from cellwright.data import Corpus, batchify
 from cellwright.data.errors import DataError
 from cellwright.data.fingerprint import fingerprint
+from cellwright.data.word_pairs import WordPairs
 from cellwright.engine import WeightBank
 from cellwright.models.build import build_language_model
 from cellwright.models.cell_model import Theta
@@ -25,6 +27,7 @@ from cellwright.tasks.language.measuring import segment_losses
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.tasks.language.segments import Segment, even_segments, training_segments
 from cellwright.tasks.language.settings import LanguageSettings
+from cellwright.tasks.language.similarity import agreement, embedding_vectors
 from cellwright.tasks.metric import Metric
 from cellwright.tasks.task import PARTS, Part, Score
 
@@ -37,13 +40,21 @@ class LanguageTask:
     Args:
         corpus: training, validation and test text.
         settings: how the text is cut.
+        pairs: sets of word pairs; how well a model's embeddings agree with people on each of them
+            is a figure of the model.
     """
 
     metric: Metric = PERPLEXITY
 
-    def __init__(self, corpus: Corpus, settings: LanguageSettings | None = None) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        settings: LanguageSettings | None = None,
+        pairs: Sequence[WordPairs] = (),
+    ) -> None:
         self.corpus = corpus
         self.settings = LanguageSettings.model_validate({}) if settings is None else settings
+        self.pairs = pairs
         self._columns: dict[tuple[str, int], Tokens] = {}
 
     @cached_property
@@ -85,9 +96,16 @@ class LanguageTask:
     def measure(
         self, model: Any, batches: Sequence[TextBatch], *, theta: Theta | None = None
     ) -> Score:
-        """Nats a word, each read with all before it."""
+        """Nats a word, each read with all before it; Pearson's correlation on each set of pairs."""
         parts = [part.losses for part in segment_losses(model, batches, theta)]
-        return Score(float(np.mean(np.concatenate(parts))))
+        return Score(float(np.mean(np.concatenate(parts))), self._agreements(model))
+
+    def _agreements(self, model: LanguageModel) -> dict[str, float]:
+        if not self.pairs:
+            return {}
+        vectors = embedding_vectors("", self.corpus.vocabulary, model)
+        found = {pairs.name: agreement(vectors, pairs).pearson for pairs in self.pairs}
+        return {name: value for name, value in found.items() if math.isfinite(value)}
 
     def limited(self, most: Mapping[str, int]) -> LanguageTask:
         """The corpus with no more tokens in its parts than are wanted; the same vocabulary."""
@@ -98,16 +116,19 @@ class LanguageTask:
             if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 1:
                 raise DataError(f"the tokens of {part} must be a whole number, not {shown(tokens)}")
             changes[part] = getattr(self.corpus, part)[:tokens]
-        return LanguageTask(dataclasses.replace(self.corpus, **changes), self.settings)
+        return self._of(dataclasses.replace(self.corpus, **changes))
 
     def halves(self) -> tuple[LanguageTask, LanguageTask]:
         """The first and the second half of the training text."""
         train = self.corpus.train
         middle = len(train) // 2
         return (
-            LanguageTask(dataclasses.replace(self.corpus, train=train[:middle]), self.settings),
-            LanguageTask(dataclasses.replace(self.corpus, train=train[middle:]), self.settings),
+            self._of(dataclasses.replace(self.corpus, train=train[:middle])),
+            self._of(dataclasses.replace(self.corpus, train=train[middle:])),
         )
+
+    def _of(self, corpus: Corpus) -> LanguageTask:
+        return LanguageTask(corpus, self.settings, self.pairs)
 
     def _batched(self, part: Part, size: int) -> Tokens:
         """A part as so many columns, made once."""
