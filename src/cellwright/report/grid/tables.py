@@ -134,7 +134,7 @@ def settings_table(found: GridFigures) -> Table:
 
 
 def searched_table(found: GridFigures) -> Table:
-    """The best trial of each study, and that of a random search at the same cost beside it."""
+    """The best trial of each study; that of a random search at the same cost, where one was run."""
     ones = [one for one in found.results.values() if one.best is not None and one.metric]
     columns = [
         Column("stage", "stage", right=False),
@@ -142,13 +142,14 @@ def searched_table(found: GridFigures) -> Table:
         Column("trials", "trials", "{:,}".format),
         Column("time", "seconds", duration),
         Column("best trial", "best", "{:.4g}".format),
-        Column("random search, same cost", "random", "{:.4g}".format),
     ]
-    rows = [
-        [one.name, one.metric.name if one.metric else "", one.trials, one.seconds, one.best,
-         one.random]
+    rows: list[list[Any]] = [
+        [one.name, one.metric.name if one.metric else "", one.trials, one.seconds, one.best]
         for one in ones
-    ]  # fmt: skip
+    ]
+    if any(one.random is not None for one in ones):
+        columns.append(Column("random search, same cost", "random", "{:.4g}".format))
+        rows = [[*row, one.random] for row, one in zip(rows, ones, strict=True)]
     return Table(columns, rows, "Best trials on the validation data.", "tab:trials")
 
 
