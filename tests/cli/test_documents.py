@@ -53,6 +53,12 @@ def test_for_a_paper(run, shell, document: str):
     check_commands(run, shell, found)
 
 
+def test_text_from_a_language_model(run, shell):
+    found = marked("generate.md")
+    assert found
+    check_commands(run, shell, found)
+
+
 def test_one_command_that_finds_a_cell(run, shell):
     found = marked("auto.md")
     assert found
