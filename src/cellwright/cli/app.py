@@ -69,12 +69,10 @@ app.command("glue-submission", cls=Command, epilog=glue_submission.EXAMPLES)(glu
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from cellwright import __version__
 
-        try:
-            emit(f"cellwright {version('cellwright')}\n")
-        except PackageNotFoundError:
-            emit("cellwright (run from its sources, not installed)\n")
+        known = __version__ != "0"
+        emit(f"cellwright {__version__ if known else '(run from its sources, not installed)'}\n")
         raise typer.Exit
 
 
