@@ -53,7 +53,7 @@ test: lint
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 docs: $(STAMP)
-	@$(BIN)/python -m mkdocs build --strict --quiet
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 # The wheel is built from the sdist, in an environment of its own. On Linux auditwheel says, by what
 # the core needs, on which systems it runs, and refuses a wheel without a core.
