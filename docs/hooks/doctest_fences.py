@@ -11,18 +11,7 @@ _EXAMPLE = re.compile(r"^([ \t]*)>>> .*(?:\n(?!\s*$).*)*", re.MULTILINE)
 
 
 def fenced(text: str) -> str:
-    r"""A docstring with its examples in fences.
-
-    >>> print(fenced("A sum.\n\n>>> 1 + 1\n2\n\nMore."))
-    A sum.
-    <BLANKLINE>
-    ```pycon
-    >>> 1 + 1
-    2
-    ```
-    <BLANKLINE>
-    More.
-    """
+    """A docstring with its examples in fences."""
     return _EXAMPLE.sub(lambda found: f"{found[1]}```pycon\n{found[0]}\n{found[1]}```", text)
 
 
