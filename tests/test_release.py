@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,11 @@ def test_the_check_of_a_wheel_can_fail(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(native_backend, "_native", None)
     with pytest.raises((SystemExit, UserWarning, RuntimeWarning)):
         five_lines.main()
+    sys.argv.pop()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        five_lines.main()  # without a core it runs as well, if none is asked for
+    assert "runs on whatever engine there is" in capsys.readouterr().out
     (tmp_path / "none.md").write_text("text\n")
     with pytest.raises(SystemExit, match="no Python"):
         five_lines.first_python("text\n")
