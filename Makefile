@@ -1,4 +1,4 @@
-# make demo | test | lint | bench | sanitize | clean
+# make demo | test | lint | docs | wheel | check-wheel | bench | sanitize | clean
 # Everything runs in .venv, which is made on first use and renewed when the packaging or the
 # C++ sources change. Needs only Python 3.10 or newer, a C++ compiler and make.
 
@@ -16,13 +16,16 @@ export CELLWRIGHT_DATA
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help install demo test lint bench sanitize clean
+.PHONY: help install demo test lint docs wheel check-wheel bench sanitize clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo      search for a cell, train it beside others: demo/index.html"
 	@echo "make test      lint, then all tests"
 	@echo "make lint      ruff and mypy"
+	@echo "make docs      the documentation as a site: site/index.html"
+	@echo "make wheel     sdist and wheel: dist/"
+	@echo "make check-wheel  that wheel in a clean environment without a compiler"
 	@echo "make bench     the engine against nn.LSTM and a plain loop, on this machine"
 	@echo "make sanitize  the C++ core's tests under the address and UB sanitizers"
 	@echo "make clean     remove .venv and everything that was built"
@@ -32,7 +35,7 @@ install: $(STAMP)
 $(STAMP): Makefile pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,sentences,plots,tensorboard,cluster]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,sentences,plots,tensorboard,cluster,docs,wheel]"
 	@touch $@
 
 demo: $(STAMP)
@@ -49,6 +52,23 @@ test: lint
 	@echo "== pytest"
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
 
+docs: $(STAMP)
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+# The wheel is built from the sdist, in an environment of its own. On Linux auditwheel says, by what
+# the core needs, on which systems it runs, and refuses a wheel without a core.
+wheel: $(STAMP)
+	@rm -rf dist build/wheel && mkdir -p dist
+	@$(BIN)/python -m build --outdir build/wheel .
+	@if test "$$(uname)" = Linux; then \
+	    PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python -m auditwheel repair -w dist build/wheel/*.whl; \
+	else cp build/wheel/*.whl dist; fi
+	@cp build/wheel/*.tar.gz dist
+	@ls dist
+
+check-wheel:
+	@PYTHON="$(if $(wildcard $(BIN)/python),$(CURDIR)/$(BIN)/python,$(PYTHON))" bash .ci/check_wheel
+
 bench: $(STAMP)
 	@$(BIN)/python benchmarks/engine.py
 
@@ -56,5 +76,5 @@ sanitize: $(STAMP)
 	@PYTHON=$(CURDIR)/$(BIN)/python bash native/sanitize.sh
 
 clean:
-	@rm -rf $(VENV) build dist demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	@rm -rf $(VENV) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	@find src tests examples benchmarks -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true

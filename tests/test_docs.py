@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 DOCUMENTS = sorted((Path(__file__).parents[1] / "docs").glob("*.md"))
-EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("tempered_*.py"))
+EXAMPLES = [
+    Path(__file__).parents[1] / "examples" / name
+    for name in ("bracket_task.py", "tempered_evolution.py")
+]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

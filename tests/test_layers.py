@@ -27,7 +27,7 @@ LAYERS = (
     ("cell",),
     ("base",),
 )
-"""From the surface down, as CONTRIBUTING's map has them."""
+"""From the surface down, as docs/design.md has them."""
 
 HEIGHT = {part: -depth for depth, parts in enumerate(LAYERS) for part in parts}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import random
-import resource
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -82,6 +81,8 @@ def _timeless(record: Any) -> dict[str, Any]:
 @contextlib.contextmanager
 def largest_file(size: int) -> Iterator[None]:
     """The system refuses to let files grow beyond `size` bytes, as a full disk does."""
+    import resource
+
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:

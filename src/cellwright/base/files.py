@@ -23,8 +23,8 @@ ENDING = ".tmp"
 """Files and folders with a dot before and this behind are being written, or were by a process
 that was killed."""
 
-NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""Opens no link, and waits for nobody at the other end of a pipe."""
+NO_LINK = sum(getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
+"""Opens no link, waits for nobody at the other end of a pipe, and keeps bytes as they are."""
 
 Data = bytes | Iterable[Any]
 """The contents of a file, or parts of them: anything with bytes in memory."""

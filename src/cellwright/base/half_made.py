@@ -12,7 +12,11 @@ from pathlib import Path
 from cellwright.base.files import ENDING, remove, sync_folder, temporary_name
 from cellwright.base.locks import NAME, is_free, training_lock
 
-_MAKING_SECONDS = 60
+_OPEN_MOVES = os.name == "posix"
+"""Whether a folder with an open file in it can be renamed. On Windows it cannot, so there is no
+lock in it, and its age alone tells that nobody makes it any more."""
+
+_MAKING_SECONDS = 60 if _OPEN_MOVES else 86_400
 """A folder younger than this may just have been begun, and not have its lock yet."""
 
 
@@ -30,7 +34,7 @@ def half_made(target: Path) -> Iterator[Path]:
     temporary = temporary_name(target)
     temporary.mkdir()
     try:
-        with training_lock(temporary):
+        with training_lock(temporary) if _OPEN_MOVES else contextlib.nullcontext():
             yield temporary
     finally:
         remove(temporary)

@@ -9,13 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from cellwright.base.errors import FileError, refused
+from cellwright.base.file_locks import lock, there_are_locks, wait_for_lock
 from cellwright.base.files import NO_LINK, open_lasting
 from cellwright.base.progress import Progress
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 NAME = "lock"
 """The file in a run folder that is locked. It stays there; what counts is the lock on it."""
@@ -49,7 +45,8 @@ def training_lock(folder: Path) -> Iterator[None]:
         if not who or who.isdigit():
             with contextlib.suppress(OSError):
                 os.truncate(handle, 0)
-                os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+                os.lseek(handle, 0, os.SEEK_SET)
+                os.write(handle, f"{os.getpid()}\n".encode())
         yield
     finally:
         os.close(handle)
@@ -69,14 +66,14 @@ def is_held(folder: Path) -> bool:
 
 def is_free(path: Path) -> bool:
     """Whether nobody holds a lock file, which is known only where there are locks."""
-    if fcntl is None:
+    if not there_are_locks():
         return False
     try:
         handle = os.open(path, os.O_RDONLY | NO_LINK)
     except OSError:
         return False
     try:
-        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(handle, shared=True)
     except OSError:
         return False
     finally:
@@ -86,11 +83,9 @@ def is_free(path: Path) -> bool:
 
 def _taken(handle: int, tries: int, shared: bool = False) -> bool:
     """Whether this process has the lock now; a file system without locks gives it to anybody."""
-    if fcntl is None:
-        return True
     for left in reversed(range(tries)):
         try:
-            fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+            lock(handle, shared=shared)
         except BlockingIOError:
             if left:
                 time.sleep(_PAUSE)
@@ -117,14 +112,14 @@ def exclusive(path: Path, progress: Progress | None = None) -> Iterator[bool]:
 
 
 def _wait_for(file: int, progress: Progress | None) -> bool:
-    if fcntl is None:
+    if not there_are_locks():
         return False
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(file)
     except BlockingIOError:
         if progress is not None:
             progress("waiting for another process", 0, 0)
-        fcntl.flock(file, fcntl.LOCK_EX)
+        wait_for_lock(file)
     except OSError:
         return False
     return True

@@ -5,13 +5,18 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
+from cellwright.base import windows
 from cellwright.base.amounts import memory
 from cellwright.base.errors import UserError
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 _STATUS = Path("/proc/self/status")
 _GROUPS, _CONTROL = Path("/proc/self/cgroup"), Path("/sys/fs/cgroup")
@@ -34,6 +39,8 @@ def peak_memory() -> int:
     with contextlib.suppress(OSError, ValueError, IndexError):
         [line] = [line for line in _STATUS.read_text().splitlines() if line.startswith("VmHWM")]
         return 1024 * int(line.split()[1])
+    if resource is None:
+        return windows.peak_memory() if sys.platform == "win32" else 0
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024
 
@@ -43,10 +50,21 @@ def memory_there() -> int | None:
 
     That is the machine's memory, or less where a container, a batch system or `ulimit` allows less.
     """
-    found = [*_group_limits(), resource.getrlimit(resource.RLIMIT_AS)[0]]
-    with contextlib.suppress(OSError, ValueError):
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    return min((size for size in found if 0 < size != resource.RLIM_INFINITY), default=None)
+    found = [*_group_limits(), machine_memory() or 0]
+    if resource is not None:
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        found.append(0 if limit == resource.RLIM_INFINITY else limit)
+    return min((size for size in found if size > 0), default=None)
+
+
+def machine_memory() -> int | None:
+    """The bytes of memory of this machine, or None if nobody says."""
+    if sys.platform == "win32":
+        return windows.machine_memory()
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None
 
 
 @contextlib.contextmanager

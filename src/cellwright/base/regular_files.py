@@ -13,6 +13,7 @@ import stat
 from typing import BinaryIO
 
 from cellwright.base.amounts import memory
+from cellwright.base.memory import machine_memory
 
 MOST_TEXT = 64 * 2**20
 """The largest file, unless said, that is read whole: descriptions, figures, cells."""
@@ -114,7 +115,7 @@ def check_mapped(path: str | os.PathLike[str]) -> None:
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
-    there = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if size > there:
+    there = machine_memory()
+    if there is not None and size > there:
         text = f"has {memory(size)}, and this machine's memory {memory(there)}"
         raise OSError(errno.EFBIG, text, str(path))

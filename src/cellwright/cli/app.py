@@ -10,6 +10,7 @@ from cellwright.cli import (
     compare,
     encoders,
     evaluate,
+    generate,
     glue_submission,
     grid,
     predict,
@@ -55,6 +56,7 @@ app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
 app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 app.command("tag", cls=Command, epilog=tag.EXAMPLES)(tag.run)
 app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.run)
+app.command("generate", cls=Command, epilog=generate.EXAMPLES)(generate.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("tune", cls=Command, epilog=tune.EXAMPLES)(tune.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
@@ -67,12 +69,10 @@ app.command("glue-submission", cls=Command, epilog=glue_submission.EXAMPLES)(glu
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import PackageNotFoundError, version
+        from cellwright import __version__
 
-        try:
-            emit(f"cellwright {version('cellwright')}\n")
-        except PackageNotFoundError:
-            emit("cellwright (run from its sources, not installed)\n")
+        known = __version__ != "0"
+        emit(f"cellwright {__version__ if known else '(run from its sources, not installed)'}\n")
         raise typer.Exit
 
 

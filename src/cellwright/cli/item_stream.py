@@ -15,7 +15,7 @@ import typer
 
 from cellwright.base.errors import FileError, refused
 from cellwright.base.files import write_named
-from cellwright.cli.output import encoded, printable, say, stderr, stdout
+from cellwright.cli.output import encoded, harmless, printable, say, stderr, stdout
 from cellwright.cli.work_bar import work_bar
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class ItemStream:
             return
         printed, typed = self.printed, self.typed
         for text in texts:
-            sys.stdout.buffer.write(encoded(_harmless(text) if printed else text))
+            sys.stdout.buffer.write(encoded(harmless(text) if printed else text))
             if typed:
                 sys.stdout.flush()
         sys.stdout.flush()
@@ -132,11 +132,6 @@ def _opened(file: str) -> Iterator[BinaryIO]:
         raise refused("read", Path(file), error) from None
     with stream:
         yield stream
-
-
-def _harmless(text: str) -> str:
-    """The same lines and columns without anything that could steer a terminal."""
-    return "".join(each if each in "\n\t" else printable(each) for each in text)
 
 
 def _notes() -> Progress:

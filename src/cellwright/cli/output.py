@@ -137,6 +137,11 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def harmless(text: str) -> str:
+    """The same lines and columns without anything that could steer a terminal."""
+    return "".join(each if each in "\n\t" else printable(each) for each in text)
+
+
 def printable_lines(text: str) -> str:
     """The text with its line ends, and with every other control character escaped."""
     return "\n".join(printable(line) for line in text.splitlines())

@@ -157,8 +157,11 @@ class LanguageModel(CellModel[TextBatch]):
     def next_words(self, tokens: Tensor, state: Carried | None = None) -> tuple[Tensor, Carried]:
         """How likely each word is to come next (steps, batch, words), and the new state."""
         hidden = self(tokens, state)
-        scores = F.linear(hidden.dropped, self.embedding.weight, self.decoder_bias)
-        return scores.softmax(-1), hidden.state
+        return self.scores(hidden.dropped).softmax(-1), hidden.state
+
+    def scores(self, output: Tensor) -> Tensor:
+        """What each word has, before the softmax, to come after the last layer's outputs."""
+        return F.linear(output, self.embedding.weight, self.decoder_bias)
 
     def _decoding(self, hidden: Hidden, targets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the cross-entropy takes: the decoder's matrix is the embedding's."""

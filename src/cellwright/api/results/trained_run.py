@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,7 @@ from cellwright.training.results import EpochRecord, Result, best_of
 if TYPE_CHECKING:
     from cellwright.data import Vocabulary
     from cellwright.models.cell_model import CellModel
+    from cellwright.tasks.language.writer import TextWriter
     from cellwright.tasks.sentences.use import Predictor
     from cellwright.tasks.tagging.use import SentenceTagger
 
@@ -136,6 +137,62 @@ class TrainedRun(Shown):
         from cellwright.runs.predictors import load_predictor
 
         return load_predictor(self.path)
+
+    @cached_property
+    def writer(self) -> TextWriter:
+        """The trained language model, ready to write.
+
+        Raises:
+            UserError: it is no language model.
+        """
+        from cellwright.runs.writers import load_writer
+
+        return load_writer(self.path)
+
+    def generate(
+        self,
+        prompt: str = "",
+        *,
+        words: int = 100,
+        temperature: float = 1.0,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        seed: int = 0,
+        unk: bool = False,
+    ) -> Iterator[str]:
+        """Words that a language model goes on with, one by one; an end of a line is `"\\n"`.
+
+        The run's folder is enough. The same seed gives the same words, whatever the number of
+        threads.
+
+        Args:
+            prompt: what stands before; the beginning of a line if it is empty.
+            words: how many; an end of a line counts as one.
+            temperature: below 1 likely words become likelier; 0 takes the likeliest.
+            top_k: draw from so many of the likeliest words; 0 for all.
+            top_p: draw from the fewest words that together have this share of the chances.
+            seed: decides what is drawn.
+            unk: whether `<unk>`, which stands for every rare word, may be drawn.
+
+        Raises:
+            UserError: it is no language model, or a value is none that it can have.
+        """
+        return self.writer.generate(
+            prompt, words=words, temperature=temperature, top_k=top_k, top_p=top_p, seed=seed,
+            unk=unk,
+        )  # fmt: skip
+
+    def next_word_probabilities(self, prompt: str = "", top: int | None = 10) -> dict[str, float]:
+        """The words that a language model holds for likeliest to come next, likeliest first.
+
+        Args:
+            prompt: what stands before.
+            top: how many; None for all words of the model.
+
+        Raises:
+            UserError: it is no language model.
+        """
+        return self.writer.next_word_probabilities(prompt, top)
 
     @property
     def title(self) -> str:

@@ -35,6 +35,7 @@ from pydantic import AfterValidator, BeforeValidator, SerializeAsAny, StrictInt
 from cellwright.base.errors import shown
 from cellwright.base.files import write_whole
 from cellwright.base.json_values import dumps
+from cellwright.base.names import without_forbidden
 from cellwright.base.progress import Progress
 from cellwright.cell import Cell
 from cellwright.runs.cell_file import read_cell, write_cell
@@ -171,7 +172,8 @@ class SearchFolder(WorkFolder[SearchInfo]):
             threads=torch.get_num_threads(),
         )
         files = {RECIPE: recipe_to_toml(recipe).encode("utf-8", "backslashreplace")}
-        name = f"{recipe.name}-{Path(recipe.task.data).name}-{datetime.now():%Y%m%d-%H%M%S}"
+        made_of = f"{recipe.name}-{Path(recipe.task.data).name}"
+        name = f"{without_forbidden(made_of)}-{datetime.now():%Y%m%d-%H%M%S}"
         return cls.make(info, files, searches / name if path is None else path, path is None)
 
     @classmethod

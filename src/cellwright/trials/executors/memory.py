@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
+
+from cellwright.base import windows
 
 _COUNTED = ("RssAnon:", "RssShmem:", "VmSwap:")
 """Not `RssFile`: pages of files, such as a mapped corpus, are dropped when memory is short."""
@@ -11,6 +14,8 @@ _COUNTED = ("RssAnon:", "RssShmem:", "VmSwap:")
 
 def memory_of(pid: int) -> int:
     """Bytes that a process and its children hold; 0 if there is no such process."""
+    if sys.platform == "win32":
+        return windows.memory_of(pid)
     if not Path("/proc/self/status").exists():
         return _by_ps(pid)
     total, found = 0, [pid]

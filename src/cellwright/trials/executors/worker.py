@@ -19,6 +19,7 @@ from typing import Any
 from cellwright.trials.executors.executor import Call
 from cellwright.trials.executors.messages import receive, send
 from cellwright.trials.executors.running import run_call
+from cellwright.trials.executors.worker_channel import connect
 
 READY = "ready"
 
@@ -26,12 +27,12 @@ _FIRST_TO_GO = "800"
 """If memory runs out, the system ends this process before its driver and most others."""
 
 
-def main(handle: int, threads: int) -> None:
+def main(where: str, threads: int) -> None:
     """Work until the other side of the socket is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which ends us
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text(_FIRST_TO_GO)
-    connection = socket.socket(fileno=handle)
+    connection = connect(where)
     calls: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(connection, calls), daemon=True).start()
     send(connection, READY)

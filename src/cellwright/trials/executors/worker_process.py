@@ -15,10 +15,8 @@ for that long.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
-import select
 import signal
 import site
 import socket
@@ -33,6 +31,12 @@ from cellwright.base.module_path import working_folder_last
 from cellwright.trials.executors.executor import Ended, Job, Kind, Limits
 from cellwright.trials.executors.memory import memory_of
 from cellwright.trials.executors.messages import receive, send
+from cellwright.trials.executors.worker_channel import offered, readable
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _PROGRAM = """
 import json, site, sys
@@ -40,7 +44,7 @@ sys.path[:] = json.loads(sys.argv[1])
 if json.loads(sys.argv[2]):
     site.addsitedir(site.getusersitepackages())
 from cellwright.trials.executors.worker import main
-main(int(sys.argv[3]), int(sys.argv[4]))
+main(sys.argv[3], int(sys.argv[4]))
 """
 """Runs isolated (`python -I`), so that until the path is set nothing is found but what is
 installed; `-c` alone would have the working directory first. What a user has installed for
@@ -71,8 +75,9 @@ class WorkerProcess:
         self._patient_until = 0.0
         # What it prints is kept for when it dies, and would spoil the driver's screen.
         self._printed = tempfile.TemporaryFile()  # noqa: SIM115
-        flags = fcntl.fcntl(self._printed, fcntl.F_GETFL)
-        fcntl.fcntl(self._printed, fcntl.F_SETFL, flags | os.O_APPEND)
+        if fcntl is not None:  # where it is emptied, it is written from its beginning again
+            flags = fcntl.fcntl(self._printed, fcntl.F_GETFL)
+            fcntl.fcntl(self._printed, fcntl.F_SETFL, flags | os.O_APPEND)
 
     @property
     def pid(self) -> int | None:
@@ -112,7 +117,7 @@ class WorkerProcess:
             if exceeded is not None:
                 self._kill()
                 return Ended(job.key, *exceeded, seconds=seconds)
-            if _readable(connection):
+            if readable(connection, _LOOK_SECONDS):
                 try:
                     return Ended(job.key, **receive(connection))
                 except EOFError:
@@ -138,12 +143,14 @@ class WorkerProcess:
 
     def _await_end(self, connection: socket.socket) -> None:
         """Ask the job to end, and wait until it has answered or died, as long as there is
-        patience. (That may be taken away meanwhile.)"""
+        patience. (That may be taken away meanwhile.) Windows has no signal that asks."""
+        if os.name != "posix":
+            return
         if time.monotonic() < self._patient_until and self._process is not None:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGTERM)
         while time.monotonic() < self._patient_until:
-            if _readable(connection):
+            if readable(connection, _LOOK_SECONDS):
                 return
 
     def _start(self) -> socket.socket:
@@ -153,29 +160,33 @@ class WorkerProcess:
                 return self._connection
             self._kill()  # it died between two jobs, which is nobody's failure
         os.ftruncate(self._printed.fileno(), 0)
-        ours, theirs = socket.socketpair()
-        with theirs:
-            environment = {**os.environ, **dict.fromkeys(_THREADS, str(self._threads))}
-            handle = theirs.fileno()
+        with contextlib.closing(offered()) as channel:
+            threads = dict.fromkeys(_THREADS, str(self._threads))
             path = working_folder_last(list(sys.path if self._path is None else self._path))
             user = bool(site.ENABLE_USER_SITE)
-            arguments = [json.dumps(path), json.dumps(user), str(handle), str(self._threads)]
+            arguments = [json.dumps(path), json.dumps(user), channel.where, str(self._threads)]
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-c", _PROGRAM, *arguments],
-                env=environment,
+                env={**os.environ, **threads, **channel.environment},
                 stdin=subprocess.DEVNULL,
                 stdout=self._printed,
                 stderr=self._printed,
-                pass_fds=[handle],
-                start_new_session=True,  # so that its children can be ended with it
+                **channel.options,
             )
-        self._connection = ours
-        until = time.monotonic() + _START_SECONDS
-        while not _readable(ours):
-            if self._stop.is_set() or time.monotonic() > until:
-                raise EOFError
-        receive(ours)
-        return ours
+            until = time.monotonic() + _START_SECONDS
+            while (connection := channel.accepted(_LOOK_SECONDS)) is None:
+                self._check_start(until)
+        self._connection = connection
+        while not readable(connection, _LOOK_SECONDS):
+            self._check_start(until)
+        receive(connection)
+        return connection
+
+    def _check_start(self, until: float) -> None:
+        """Give up waiting for a process that takes too long, or has ended."""
+        ended = self._process is None or self._process.poll() is not None
+        if self._stop.is_set() or ended or time.monotonic() > until:
+            raise EOFError
 
     def _exceeded(self, seconds: float) -> tuple[Kind, None, str] | None:
         """The limit that was passed, and in words."""
@@ -204,10 +215,9 @@ class WorkerProcess:
         )
 
     def _last_words(self) -> str:
-        handle = self._printed.fileno()
-        size = os.fstat(handle).st_size
-        data = os.pread(handle, _LAST_WORDS, max(0, size - _LAST_WORDS))
-        return data.decode("utf-8", "replace").strip()
+        size = os.fstat(self._printed.fileno()).st_size
+        self._printed.seek(max(0, size - _LAST_WORDS))
+        return self._printed.read(_LAST_WORDS).decode("utf-8", "replace").strip("\0 \t\r\n")
 
     def _kill(self) -> None:
         process, connection = self._process, self._connection
@@ -216,7 +226,10 @@ class WorkerProcess:
             connection.close()
         if process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                if os.name == "posix":
+                    os.killpg(process.pid, signal.SIGKILL)
+                else:
+                    process.kill()
             process.wait()
 
 
@@ -232,11 +245,3 @@ def _cause(code: int | None) -> str:
         name = f"signal {-code}"
     memory = ", as the system does when memory runs out" if -code == signal.SIGKILL else ""
     return f"was killed by {name}{memory}"
-
-
-def _readable(connection: socket.socket) -> bool:
-    """Whether something has come, or comes within a moment. (`select` fails where a process has
-    more than a thousand files open.)"""
-    poll = select.poll()
-    poll.register(connection, select.POLLIN)
-    return bool(poll.poll(1000 * _LOOK_SECONDS))

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import uuid
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+
+from cellwright.base import windows
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ def _began(pid: int) -> str:
     except OSError:
         if os.path.isdir("/proc/self"):
             return ""
+    if sys.platform == "win32":  # where the call below would not ask, but end the process
+        return windows.process_began(pid)
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
