@@ -13,6 +13,7 @@ notebook. The commands call these functions too, and print. May import everythin
 from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.encoding import compare_encoders
+from cellwright.api.exporting import export
 from cellwright.api.grids import grid
 from cellwright.api.inputs import as_cell
 from cellwright.api.predicting import glue_submission, predict
@@ -54,6 +55,7 @@ __all__ = [
     "compare_encoders",
     "compare_suite",
     "evaluate",
+    "export",
     "glue_submission",
     "grid",
     "load",

@@ -10,6 +10,7 @@ from cellwright.cli import (
     compare,
     encoders,
     evaluate,
+    export,
     glue_submission,
     grid,
     predict,
@@ -55,6 +56,7 @@ app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
 app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 app.command("tag", cls=Command, epilog=tag.EXAMPLES)(tag.run)
 app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.run)
+app.command("export", cls=Command, epilog=export.EXAMPLES)(export.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("tune", cls=Command, epilog=tune.EXAMPLES)(tune.run)
 app.command("compare", cls=Command, epilog=compare.EXAMPLES)(compare.run)
