@@ -129,16 +129,14 @@ def test_a_folder_names_no_place_of_this_machine(made: Any, kind: str) -> None:
 
 
 def test_the_card_says_what_a_hub_reads(made: Any) -> None:
-    text = (made.folders / "language" / "README.md").read_text()
-    head, card = text.removeprefix("---\n").split("\n---\n", 1)
-    front = {}
-    for line in head.splitlines():
-        key, _, value = line.partition(": ")
-        front[key] = json.loads(value)
+    hub = pytest.importorskip("huggingface_hub", reason="comes with transformers")
+    path = made.folders / "language" / "README.md"
+    card, about = path.read_text(), hub.ModelCard.load(path).data
     run = made.runs["language"]
-    [entry] = front["model-index"][0]["results"]
-    assert entry["metrics"][0]["value"] == pytest.approx(run.test, rel=1e-5)
-    assert front["pipeline_tag"] == "text-generation"
+    [entry] = about.eval_results
+    assert entry.metric_type == "perplexity"
+    assert entry.metric_value == pytest.approx(run.test, rel=1e-5)
+    assert (about.library_name, about.pipeline_tag) == ("cellwright", "text-generation")
     assert f"| test | {run.metric.written(run.test)} |" in card
     assert f"parameters: {run.result.parameters:,}" in card
     assert "![The graph of the cell](cell.svg)" in card

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cellwright.base.errors import UserError
+from cellwright.base.errors import UserError, shown
 from cellwright.cli import sources
 from cellwright.cli.help import examples
 from cellwright.cli.output import printable, say, stderr, stdout
@@ -115,9 +115,9 @@ def _cell(what: str) -> Cell:
     try:
         loaded = sources.load([what])
     except UserError as error:
-        if "/" in what or Path(what).exists():
+        if Path(what).exists():
             raise
-        raise UserError(f"{error} and no run of that name") from None
+        raise UserError(f"there is no run {shown(what)}, and {error}") from None
     if len(loaded) != 1:
         raise UserError(f"{what} has {len(loaded)} cells, and one can be exported at a time")
     return loaded[0].cell

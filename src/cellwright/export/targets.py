@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from cellwright.base.errors import refused
+from cellwright.base.errors import FileError, refused
 from cellwright.base.files import move, remove, temporary_name, write_whole
 from cellwright.base.half_made import whole_folder
 from cellwright.export.refusal import ExportError
@@ -40,8 +40,8 @@ def write_files(files: Mapping[Path, bytes], *, force: bool) -> None:
             written[temporary] = path
             try:
                 write_whole(temporary, data)
-            except OSError as error:  # pragma: no cover - write_whole says all that it can
-                raise refused("write", path, error) from None
+            except FileError as error:
+                raise FileError(str(error).replace(str(temporary), str(path))) from None
         for temporary, path in written.items():
             move(temporary, path)
     finally:

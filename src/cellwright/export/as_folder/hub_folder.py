@@ -78,6 +78,8 @@ def _card(name: str, trained: Trained, info: RunInfo, cell: Cell, result: Result
         for one in embeddings
         if one.files is not None and (said := getattr(one, one.files))
     ]
+    encoder = getattr(info.recipe.task, "encoder", "")
+    needs += [f"tokenizer of {encoder}"] if encoder else []
     return model_card(name, info, cell, result, pairs, needs)
 
 

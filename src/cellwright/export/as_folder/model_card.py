@@ -28,9 +28,7 @@ _TITLES = {
 }
 
 _USES = {
-    "language": """import torch
-
-model, words = run.model, run.vocabulary
+    "language": """model, words = run.model, run.vocabulary
 tokens = torch.tensor(words.encode("the value of the".split())).unsqueeze(1)
 chances, state = model.next_words(tokens)  # (steps, batch, words)""",
     "tagging": """for sentence in cw.tag(run, ["Ann lives in New York ."]):
@@ -67,6 +65,7 @@ def model_card(
         f"{_TITLES[kind]} around the recurrent cell `{called}`, trained with cellwright.",
         "",
         "```python",
+        *(["import torch", ""] if kind == "language" else []),
         "import cellwright as cw",
         "",
         f"run = cw.load({name!r})  # this folder",
@@ -80,9 +79,8 @@ def model_card(
         f"| valid | {info.metric.shown(result.valid)} |",
         f"| test | {info.metric.shown(result.test)} |",
         "",
-        f"The weights are those of epoch {result.best_epoch} of {len(result.curve)}, which "
-        "validated best. Status of the training: "
-        f"{result.status}.",
+        f"The weights are those of epoch {result.best_epoch} of {len(result.curve)}, the one that "
+        f"validated best. Status of the training: {result.status}.",
         "",
         "## The cell",
         "",
