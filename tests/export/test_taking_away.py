@@ -357,6 +357,15 @@ def test_a_folder_of_something_else_is_not_replaced_even_by_force(made, tmp_path
     assert (tmp_path / "mine" / "thesis.tex").read_text() == "all of it"
 
 
+def test_what_somebody_put_into_an_exported_folder_is_not_lost(made, tmp_path: Path) -> None:
+    cw.export(made.runs["tagging"], tmp_path / "mine")
+    cw.export(made.runs["tagging"], tmp_path / "mine", force=True)
+    (tmp_path / "mine" / ".git").mkdir()
+    with pytest.raises(UserError, match=r"has \.git, which no export has written"):
+        cw.export(made.runs["language"], tmp_path / "mine", force=True)
+    assert (tmp_path / "mine" / ".git").is_dir()
+
+
 @pytest.mark.parametrize("there", [False, True])
 @pytest.mark.parametrize(
     ("name", "writes"), [("model.py", 0), ("model.py", 1), ("model.onnx", 0), ("model", 1)]

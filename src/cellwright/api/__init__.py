@@ -5,6 +5,7 @@
     run = cw.train("gru", "builtin", epochs=2)
     found = cw.search("ess-laptop")
     table = cw.compare([found.cell, "lstm"], seeds=2)
+    cw.export(run, "model.onnx")
 
 What comes back are objects with a cell, a status, a cost and a table, which show themselves in a
 notebook. The commands call these functions too, and print. May import everything but `cli/`.

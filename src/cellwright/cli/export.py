@@ -85,7 +85,7 @@ def run(
     """
     from cellwright.api.exporting import export
 
-    subject: Cell | RunFolder | Path
+    subject: Cell | Path
     folder = None if is_cell else _run(what, runs)
     subject = _cell(what) if folder is None else folder.path
     found = export(

@@ -10,6 +10,8 @@ from cellwright.base.errors import FileError, refused
 from cellwright.base.files import move, remove, temporary_name, write_whole
 from cellwright.base.half_made import whole_folder
 from cellwright.export.refusal import ExportError
+from cellwright.runs.folder import CELL, RECIPE
+from cellwright.runs.model_folder import CONFIG, WEIGHTS
 
 
 def check_free(paths: list[Path], force: bool) -> None:
@@ -62,14 +64,25 @@ def check_free_folder(path: Path, force: bool) -> None:
     inside = {entry.name for entry in path.iterdir()}
     if inside and not force:
         raise ExportError(f"{path} is there already; --force (force=True) replaces it")
-    if inside and not inside >= OURS:
+    if inside and not inside >= ALWAYS:
         raise ExportError(
             f"{path} is no exported model: it is not replaced, not even with force; move it away"
         )
+    if strange := sorted(inside - ALWAYS - OTHERS):
+        raise ExportError(
+            f"{path} has {strange[0]}, which no export has written and which would be lost: export "
+            "into another folder"
+        )
 
 
-OURS = frozenset({"config.json", "model.safetensors"})
+ALWAYS = frozenset({CONFIG, WEIGHTS})
 """What every exported folder has."""
+
+OTHERS = frozenset(
+    {CELL, RECIPE, "README.md", "cell.svg", "vocabulary.txt"}
+    | {"words.txt", "characters.txt", "tags.json", "target.json", "embeddings.json"}
+)
+"""What it may have beside that."""
 
 
 def write_folder(path: Path, files: Mapping[str, bytes], *, force: bool) -> None:
