@@ -90,8 +90,7 @@ def tagger_file(model: Tagger, about: Mapping[str, str], module: str) -> PythonF
         *init,
         "",
         *call("def forward", head, " -> Tuple[Tensor, Tensor]:", 4),
-        '        """Scores of all tags, (steps, batch, tags), and the numbers of the best ones, '
-        '(steps, batch)."""',
+        '        """Scores of tags, (steps, batch, tags), and the best tags, (steps, batch)."""',
         *forward,
         "        lengths = lengths.to(x.device)",
         "        x, _ = self.recurrent(x, None, lengths)",
