@@ -168,6 +168,8 @@ def forge_checkpoint(path: Path, rng: random.Random) -> bool:
     """Change what a checkpoint says, and make its checksum fit."""
     from cellwright.runs.checkpoints import load_checkpoint, save_checkpoint
 
+    if path.with_name("config.json").exists():
+        return forge_weights(path, rng)
     found = load_checkpoint(path)
     state = change_value(json.loads(json.dumps(found.state)), rng)
     tensors = dict(found.tensors)
@@ -176,6 +178,25 @@ def forge_checkpoint(path: Path, rng: random.Random) -> bool:
     if not isinstance(state, dict):
         return False
     save_checkpoint(path, tensors, state)
+    return True
+
+
+def forge_weights(path: Path, rng: random.Random) -> bool:
+    """Change the weights of an exported model, and make the hash in its configuration fit."""
+    import hashlib
+
+    from safetensors.torch import load_file, save_file
+
+    tensors = load_file(path)
+    name = rng.choice(sorted(tensors))
+    tensor = tensors.pop(name)
+    if rng.random() < 0.7:
+        changed = (tensor.half(), tensor[:0], tensor.reshape(-1), tensor.new_full((1,), 1e30))
+        tensors[name] = rng.choice(changed).clone()
+    save_file(tensors, path)
+    config = json.loads(path.with_name("config.json").read_text())
+    config["weights_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.with_name("config.json").write_text(json.dumps(config))
     return True
 
 

@@ -104,6 +104,15 @@ KINDS: dict[str, Kind] = {
         (("runs", "list"), ("runs", "show", "cut"), ("evaluate", "cut")),
         (("train", "--resume", "cut"),),
     ),
+    "exported": Kind(
+        ("model/*",),
+        (
+            ("runs", "show", "model"), ("evaluate", "model"), lambda: repr(cw.load("model")),
+            lambda: cw.load("model").model,
+        ),
+        (("export", "model", "-o", "model.py"), ("export", "model", "--force", "-o", "model"),
+         ("train", "--resume", "model")),
+    ),
     "search": Kind(
         ("searches/cut/*.*", "searches/cut/seed-0/*.*"),
         (),
@@ -198,6 +207,7 @@ class _Cut(Exception):  # noqa: N818
 def _runs(folder: Path) -> None:
     done = small_run(folder / "text", folder / "runs" / "done", "training.epochs=2")
     train(done.folder, done.training)
+    cw.export(folder / "runs" / "done", folder / "model")
     cut = small_run(folder / "text", folder / "runs" / "cut", "training.epochs=2")
     with contextlib.suppress(_Cut):
         train(cut.folder, cut.training, watch=_cut_after_epoch)

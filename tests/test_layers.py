@@ -18,6 +18,7 @@ LAYERS = (
     ("report",),
     ("search", "compare", "bench", "grids"),
     ("trials",),
+    ("export",),
     ("runs",),
     ("training",),
     ("tasks",),

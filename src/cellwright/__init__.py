@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         compare_encoders,
         compare_suite,
         evaluate,
+        export,
         glue_submission,
         grid,
         load,
@@ -54,6 +55,7 @@ __all__ = [
     "compare_suite",
     "data",
     "evaluate",
+    "export",
     "glue_submission",
     "grid",
     "load",
@@ -117,8 +119,8 @@ def __dir__() -> list[str]:
 
 
 class _Door:
-    """A function of the front door that is called as a folder of the package is, `search` and
-    `compare`: what is in the folder is found through it as well."""
+    """A function of the front door that is called as a folder of the package is, `search`,
+    `compare` and `export`: what is in the folder is found through it as well."""
 
     def __init__(self, name: str) -> None:
         self.__name__ = self.__qualname__ = name
@@ -148,6 +150,7 @@ class _Front(ModuleType):
 
     search = property(lambda self: self._door("search"), lambda self, folder: None)
     compare = property(lambda self: self._door("compare"), lambda self, folder: None)
+    export = property(lambda self: self._door("export"), lambda self, folder: None)
 
 
 sys.modules[__name__].__class__ = _Front

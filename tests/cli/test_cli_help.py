@@ -41,7 +41,7 @@ def test_version(run):
 
 
 @pytest.mark.parametrize(
-    "command", ["studies plot", "studies export", "runs plot", "similarity", "encoders"]
+    "command", ["studies plot", "studies export", "runs plot", "similarity", "encoders", "export"]
 )
 def test_a_help_names_the_extra_that_a_command_needs(run, command: str):
     """An unescaped bracket is markup, and vanishes."""

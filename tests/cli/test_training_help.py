@@ -10,6 +10,7 @@ import pytest
 HELPS = [
     "train",
     "evaluate",
+    "export",
     "compare",
     "tune",
     "grid",

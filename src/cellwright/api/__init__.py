@@ -5,6 +5,7 @@
     run = cw.train("gru", "builtin", epochs=2)
     found = cw.search("ess-laptop")
     table = cw.compare([found.cell, "lstm"], seeds=2)
+    cw.export(run, "model.onnx")
 
 What comes back are objects with a cell, a status, a cost and a table, which show themselves in a
 notebook. The commands call these functions too, and print. May import everything but `cli/`.
@@ -13,6 +14,7 @@ notebook. The commands call these functions too, and print. May import everythin
 from cellwright.api.comparing import compare
 from cellwright.api.comparing_suites import compare_suite
 from cellwright.api.encoding import compare_encoders
+from cellwright.api.exporting import export
 from cellwright.api.grids import grid
 from cellwright.api.inputs import as_cell
 from cellwright.api.predicting import glue_submission, predict
@@ -54,6 +56,7 @@ __all__ = [
     "compare_encoders",
     "compare_suite",
     "evaluate",
+    "export",
     "glue_submission",
     "grid",
     "load",

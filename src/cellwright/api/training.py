@@ -127,6 +127,8 @@ def _fresh(
 def load(run: Path | str, *, runs: Path | str = RUNS) -> TrainedRun:
     """A run by its folder, or by its name among `runs`; `.model` is the trained model.
 
+    A folder that `export` has written is opened in the same way, wherever it is.
+
     Raises:
         UserError: there is no such run.
     """

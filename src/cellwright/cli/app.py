@@ -10,6 +10,7 @@ from cellwright.cli import (
     compare,
     encoders,
     evaluate,
+    export,
     generate,
     glue_submission,
     grid,
@@ -56,6 +57,7 @@ app.command("train", cls=Command, epilog=train.EXAMPLES)(train.run)
 app.command("evaluate", cls=Command, epilog=evaluate.EXAMPLES)(evaluate.run)
 app.command("tag", cls=Command, epilog=tag.EXAMPLES)(tag.run)
 app.command("predict", cls=Command, epilog=predict.EXAMPLES)(predict.run)
+app.command("export", cls=Command, epilog=export.EXAMPLES)(export.run)
 app.command("generate", cls=Command, epilog=generate.EXAMPLES)(generate.run)
 app.command("search", cls=Command, epilog=search.EXAMPLES)(search.run)
 app.command("tune", cls=Command, epilog=tune.EXAMPLES)(tune.run)

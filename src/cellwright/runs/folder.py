@@ -90,12 +90,15 @@ class RunFolder(WorkFolder[RunInfo]):
 
     @classmethod
     def open(cls, path: Path | str, runs: Path = RUNS) -> RunFolder:
-        """A run by its path, or by its name in `runs`.
+        """A run by its path, or by its name in `runs`; also a model that was exported from one.
 
         Raises:
             RunError: there is no such run, or the folder is not one. The message says which.
         """
-        return cls.find(path, runs)
+        from cellwright.runs.model_folder import ModelFolder
+
+        place = cls.place(path, runs)
+        return ModelFolder.at(place) if ModelFolder.is_one(place) else cls.find(path, runs)
 
     def refuse_ended(self) -> None:
         """Say so if there is nothing to go on with."""

@@ -87,10 +87,16 @@ class WorkFolder(Generic[Info]):
         Raises:
             RunError: there is no such work, or the folder is none. The message says which.
         """
+        found = cls.place(path, beside)
+        return cls(found, cls._read_info(found, beside))
+
+    @staticmethod
+    def place(path: Path | str, beside: Path) -> Path:
+        """The folder that is meant by a path, or by a name in the folder `beside`."""
         found = Path(path)
         if not found.exists() and not found.is_absolute() and (beside / found).is_dir():
-            found = beside / found
-        return cls(found, cls._read_info(found, beside))
+            return beside / found
+        return found
 
     # -- what has become of it -------------------------------------------------------------
 

@@ -1,0 +1,1 @@
+"""Networks and models as graphs of ONNX, with the time loop inside. Needs the extra `export`."""
