@@ -32,7 +32,7 @@ install: $(STAMP)
 $(STAMP): Makefile pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,sentences,plots,tensorboard,cluster]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,sentences,plots,studio,tensorboard,cluster]"
 	@touch $@
 
 demo: $(STAMP)
