@@ -88,7 +88,7 @@ def run_detail(run: RunFolder, tail: MetricsTail) -> Document:
         ["cell", f"{info.cell.name or 'without a name'}, id {info.cell.id}"],
         ["data", info.data.description],
         ["recipe", f"{info.recipe.name}: {info.recipe.description}".rstrip(": ")],
-        ["seed", f"{info.seed}, {info.threads} threads, backend {info.backend}"],
+        ["seed", f"{info.seed}, threads {info.threads}, backend {info.backend}"],
         ["begun", f"{info.created:%Y-%m-%d %H:%M:%S}"],
         ["versions", ", ".join(f"{name} {what}" for name, what in info.versions.items())],
     ]

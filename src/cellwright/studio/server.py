@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,6 +91,7 @@ class News:
 
     async def _look_on(self) -> None:
         while self._pages and not self._over:
+            begun = time.monotonic()
             try:
                 change = await asyncio.to_thread(self._watch.look)
                 event = _changed(change)
@@ -97,7 +100,8 @@ class News:
             if event is not None:
                 for queue in self._pages:
                     queue.put_nowait(event)
-            await asyncio.sleep(LOOK_SECONDS)
+            # What takes long to look at is looked at less often.
+            await asyncio.sleep(max(LOOK_SECONDS, 3 * (time.monotonic() - begun)))
 
     def end(self) -> None:
         """Let every page go."""
@@ -120,6 +124,11 @@ def _json(value: Any) -> str:
     return json.dumps(jsonable(value), separators=(",", ":"), allow_nan=False)
 
 
+def _plain_json(value: Any) -> str:
+    """As `_json`, of values that have nothing in them but what JSON has: columns are long."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False)
+
+
 def make_app(watch: Watch, host: str = "127.0.0.1") -> tuple[App, News]:
     """The server's application, and what ends the streams of its pages.
 
@@ -135,12 +144,14 @@ def make_app(watch: Watch, host: str = "127.0.0.1") -> tuple[App, News]:
     routing = require("starlette.routing", "the studio", "studio")
     news = News(watch)
 
-    def answered(find: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    def answered(
+        find: Callable[[Request], Any], written: Callable[[Any], str] = _json
+    ) -> Callable[[Request], Any]:
         """A handler that answers with JSON, found in a thread: files and databases may be slow."""
 
         async def handle(request: Request) -> Response:
             try:
-                body = await asyncio.to_thread(lambda: _json(find(request)))
+                body = await asyncio.to_thread(lambda: written(find(request)))
                 status = 200
             except (NotWatchedError, FileNotFoundError) as error:
                 body, status = _json({"error": str(error)}), 404
@@ -189,7 +200,9 @@ def make_app(watch: Watch, host: str = "127.0.0.1") -> tuple[App, News]:
             answered(lambda r: {"rows": watch.rows(), "notes": watch.notes, "title": watch.title}),
         ),
         routing.Route("/api/item", answered(lambda r: watch.detail(_text(r, "id")))),
-        routing.Route("/api/trials", answered(lambda r: watch.trials(_text(r, "id"), _moment(r)))),
+        routing.Route(
+            "/api/trials", answered(lambda r: watch.trials(_text(r, "id"), _moment(r)), _plain_json)
+        ),
         routing.Route(
             "/api/trial", answered(lambda r: watch.trial(_text(r, "id"), _count(r, "number", 0)))
         ),
@@ -201,6 +214,7 @@ def make_app(watch: Watch, host: str = "127.0.0.1") -> tuple[App, News]:
     return Guard(app, host), news
 
 
+@lru_cache
 def page_files() -> dict[str, bytes]:
     """The files of the page, by name. Nothing else is ever read for it."""
     folder = resources.files("cellwright.studio") / "page"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cellwright.base.amounts import duration, memory
@@ -121,7 +121,8 @@ def trials_document(store: Store, study: Study, since: float = 0.0) -> Document:
     def numbered(text: str | None) -> int | None:
         return None if text is None else texts.setdefault(text, len(texts))
 
-    infos = [origin_of(text) for text in found["info"]]
+    by_text = {text: origin_of(text) for text in set(found["info"])}
+    infos = [by_text[text] for text in found["info"]]
     moments = [m for name in ("asked_at", "started_at", "ended_at") for m in found[name] if m]
     losses = [
         value if status == "ok" else None
@@ -137,15 +138,16 @@ def trials_document(store: Store, study: Study, since: float = 0.0) -> Document:
                 numbered(_state(state, status))
                 for state, status in zip(found["state"], found["status"], strict=True)
             ],
-            "value": [_short(value) for value in values_of(study.metric, losses)],
-            "cost": [_short(value) for value in found["cost"]],
-            "seconds": [_short(value) for value in found["seconds"]],
+            "value": _rounded(values_of(study.metric, losses), 6),
+            "cost": _rounded(found["cost"], 3),
+            "seconds": _rounded(found["seconds"], 3),
             "parameters": found["parameters"],
             "epochs": found["fidelity"],
             "cell": [numbered(cell) for cell in found["cell_id"]],
             "attempts": found["attempt"],
             "origin": [_origin(info) for info in infos],
-            "how": [numbered(_how(info)) for info in infos],
+            "goes_on": [int("continues" in info) for info in infos],
+            "how": [numbered(_place_in_method(info)) for info in infos],
             "reason": [numbered(_reason(error)) for error in found["error"]],
             "ended": [None if at is None else round(at) for at in found["ended_at"]],
             **_settings_columns(infos),
@@ -156,6 +158,14 @@ def trials_document(store: Store, study: Study, since: float = 0.0) -> Document:
 def _state(state: str, status: str | None) -> str:
     """What became of a trial, in a word: one that finished may have diverged."""
     return status if state == "finished" and status not in (None, "ok") else state
+
+
+def _rounded(values: Sequence[float | None], digits: int) -> list[float | None]:
+    """Numbers that are short as text; what is not finite is none."""
+    return [
+        round(value, digits) if value is not None and math.isfinite(value) else None
+        for value in values
+    ]
 
 
 def _short(value: float | None) -> float | None:
@@ -177,9 +187,14 @@ def _how(info: Mapping[str, Any]) -> str | None:
         words.append(f"changed from {info['parent']}")
     if isinstance(info.get("continues"), int):
         words.append(f"goes on with {info['continues']}")
-    for name, value in info.items():
-        if name not in ("parent", "continues", "settings", "choices", "thrown"):
-            words.append(f"{name} {spoken(value)[:60]}")
+    place = _place_in_method(info)
+    return ", ".join([*words, *([] if place is None else [place])]) or None
+
+
+def _place_in_method(info: Mapping[str, Any]) -> str | None:
+    """What else a method has noted of a trial, such as its bracket and rung."""
+    left_out = ("parent", "continues", "settings", "choices")
+    words = [f"{n} {spoken(value)[:60]}" for n, value in info.items() if n not in left_out]
     return ", ".join(words) or None
 
 

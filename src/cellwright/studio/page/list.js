@@ -152,7 +152,12 @@ export function workList({ list, search, kinds, order, count, noteLine, onOpen }
   order.addEventListener("change", refresh);
   return {
     refresh, move,
-    open(id) { opened = id; paint(); },
+    open(id) {
+      opened = id;
+      const place = shown.findIndex((each) => each.row.id === id);
+      if (place >= 0) cursor = place;
+      paint();
+    },
     enter() { if (shown[cursor]) onOpen(shown[cursor].row.id); },
     unfold() { if (shown[cursor]?.below) fold(shown[cursor].row.id); },
     current() { return shown[cursor]?.row ?? null; },

@@ -39,8 +39,8 @@ export function ticks(low, high, wanted, log) {
   const power = 10 ** Math.floor(Math.log10(rough || 1));
   const step = [1, 2, 2.5, 5, 10].find((each) => each * power >= rough) * power;
   const found = [];
-  for (let value = Math.ceil(low / step) * step; value <= high + step * 1e-9; value += step) {
-    found.push(Math.abs(value) < step * 1e-9 ? 0 : value);
+  for (let place = Math.ceil(low / step - 1e-9); place * step <= high + step * 1e-9; place++) {
+    found.push(Number((place * step).toPrecision(12)));
   }
   return found;
 }

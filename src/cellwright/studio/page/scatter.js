@@ -74,7 +74,7 @@ export function scatter({ onOpen, describe }) {
       pen.fillRect(px - radius, py - radius, 2 * radius, 2 * radius);
     }
     pen.globalAlpha = 1;
-    if (axis === "number") bestSoFar(pen, rows, xs, ys, x, y);
+    if (axis === "number" && data.inTime) bestSoFar(pen, rows, xs, ys, x, y);
   }
 
   function bestSoFar(pen, rows, xs, ys, x, y) {
@@ -126,7 +126,10 @@ export function scatter({ onOpen, describe }) {
   return { el, draw, set(next) {
     data = next;
     heading.textContent = next.title;
-    if (isLog === null) isLog = next.log;
+    if (isLog === null) {
+      isLog = next.log;
+      if (!next.inTime) axis = "parameters";
+    }
     const numeric = ["number", "parameters", "cost", "seconds", "epochs",
       ...Object.keys(next.columns).filter((each) => each.startsWith("set."))]
       .filter((each) => next.columns[each]?.some((value) => typeof value === "number"));

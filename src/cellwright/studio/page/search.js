@@ -34,7 +34,7 @@ export function searchView(id) {
     const at = Number(slider.value), place = places[at];
     if (!own || place === undefined) { said.textContent = "no epoch has ended yet"; return; }
     const round = own.round?.[place] ? `, round ${own.round[place]}, ${own.group[place]}` : "";
-    said.textContent = `epoch ${own.epoch[place]} of ${own.epoch.length} so far${round}`;
+    said.textContent = `epoch ${own.epoch[place]} of ${own.epoch.length}${detail.row.state === "running" ? " so far" : ""}${round}`;
     if (own.theta) theta.show(at, own.choices[place]);
     const key = `${own.seed} ${place}`;
     if (asked !== key) { asked = key; cell.load({ id, seed: own.seed, place }); }

@@ -3,7 +3,7 @@
 import { cellView } from "./cell.js";
 import { chart } from "./chart.js";
 import { commands, dot, facts, fill, h, name, settings, stateClass } from "./dom.js";
-import { ask } from "./feed.js";
+import { ask, rows } from "./feed.js";
 import { compile } from "./filter.js";
 import { page } from "./page.js";
 import { scatter } from "./scatter.js";
@@ -35,7 +35,12 @@ export function studyView(id, isBenchmark = false) {
   function describe(place) {
     const { columns } = trials;
     return [h("b", {}, `${noun} ${columns.number[place]}`), h("div", {}, `${metric()?.name ?? "value"} ${measured(metric(), columns.value[place])}`),
-      h("div", { class: "quiet" }, name(trials.word("cell", place), 60)), h("div", { class: "quiet" }, trials.word("how", place))];
+      h("div", { class: "quiet" }, name(trials.word("cell", place), 60)), h("div", { class: "quiet" }, origin(place))];
+  }
+
+  function origin(place) {
+    const from = columnsOf("origin")[place];
+    return from === null || from === undefined ? "" : `${columnsOf("goes_on")[place] ? "goes on with" : "changed from"} ${from}`;
   }
 
   function setColumns() {
@@ -52,7 +57,8 @@ export function studyView(id, isBenchmark = false) {
       { key: "epochs", title: "epochs", width: "76px", right: true },
       { key: "seconds", title: "time", width: "86px", right: true, text: (place) => duration(columnsOf("seconds")[place]) },
       { key: "parameters", title: "parameters", width: "104px", right: true },
-      { key: "how", title: "comes from", width: "150px", text: (place) => trials.word("how", place) },
+      { key: "origin", title: "comes from", width: "170px", text: origin },
+      { key: "how", title: "method's note", width: "170px", text: (place) => trials.word("how", place) },
       { key: "cell", title: isBenchmark ? "name" : "cell", width: "170px", cell: (place) => name(trials.word("cell", place), 80) },
       { key: "attempts", title: isBenchmark ? "trainings" : "attempts", width: "84px", right: true },
       ...Object.keys(columns).filter((each) => each.startsWith("set.")).map((each) => ({ key: each,
@@ -86,7 +92,7 @@ export function studyView(id, isBenchmark = false) {
 
   function paintPoints() {
     points.set({ columns: trials.columns, rows: trials.all(), higher: metric()?.higher, noun,
-      log: metric()?.grows ?? false, title: `${noun}s and the best so far`,
+      log: metric()?.grows ?? false, inTime: !isBenchmark, title: isBenchmark ? "architectures" : "trials and the best so far",
       label: `${metric()?.name ?? "value"}, ${metric()?.higher ? "higher" : "lower"} is better` });
   }
 
@@ -94,11 +100,15 @@ export function studyView(id, isBenchmark = false) {
     const { columns } = trials;
     const list = trials.all().filter((place) => columns.value[place] !== null)
       .sort((a, b) => sign() * (columns.value[a] - columns.value[b]) || a - b).slice(0, BEST);
+    const tuned = Object.keys(columns).filter((key) => key.startsWith("set.")).slice(0, 6);
+    const hasOrigins = columnsOf("origin").some((value) => value !== null);
+    const heads = [noun, metric()?.name ?? "value", isBenchmark ? "name" : "cell", ...tuned.map((key) => key.slice(4)), hasOrigins ? "comes from" : null];
     fill(best, h("h2", {}, `the best ${noun}s`), list.length ? h("table", { class: "plain-table" },
-      h("tr", {}, [noun, metric()?.name ?? "value", isBenchmark ? "name" : "cell", "comes from"].map((text, place) => h("th", { class: place === 1 ? "right" : "" }, text))),
+      h("tr", {}, heads.filter(Boolean).map((text, place) => h("th", { class: place === 1 ? "right" : "" }, text))),
       list.map((place) => h("tr", {}, h("td", {}, h("a", { href: link(columns.number[place]) }, columns.number[place])),
         h("td", { class: "right" }, measured(metric(), columns.value[place])), h("td", {}, name(trials.word("cell", place), 40)),
-        h("td", {}, ancestry(place))))) : h("p", { class: "quiet" }, "none has a value yet"));
+        tuned.map((key) => h("td", {}, typeof columns[key][place] === "number" ? number(columns[key][place]) : columns[key][place] ?? "")),
+        hasOrigins ? h("td", {}, ancestry(place)) : null))) : h("p", { class: "quiet" }, "none has a value yet"));
   }
 
   // The line of trials that one comes from, nearest first.
@@ -112,7 +122,7 @@ export function studyView(id, isBenchmark = false) {
       seen.add(next);
       at = columnsOf("origin")[next];
     }
-    return parts.length ? parts.slice(1) : "drawn anew";
+    return parts.length ? parts.slice(1) : "new";
   }
 
   function paintFailures() {
@@ -157,7 +167,7 @@ export function studyView(id, isBenchmark = false) {
     detail.error ? h("div", { class: "card error mono" }, detail.error) : null, facts(detail.facts), settings(detail.settings),
     detail.curves.epoch.length ? curve.el : null,
     detail.lineage.length > 1 ? [h("h2", {}, "where it comes from"), h("div", { class: "lineage" }, detail.lineage.map((each, place) => [place ? "←" : "",
-      h("button", { onclick: () => open(each.number), title: each.how ?? "drawn anew" }, `${each.number}: ${each.shown ?? "–"}`)]))] : null,
+      h("button", { onclick: () => open(each.number), title: each.how ?? "new" }, `${each.number}: ${each.shown ?? "–"}`)]))] : null,
     detail.cell_id ? cell.el : null);
     if (detail.curves.epoch.length) curve.set([{ name: "valid", x: detail.curves.epoch, y: detail.curves.valid, colour: 0 }], detail.metric?.name ?? "");
     if (detail.cell_id) cell.load({ id, trial: which });
@@ -166,10 +176,9 @@ export function studyView(id, isBenchmark = false) {
   function close() { location.hash = `#/item/${encodeURIComponent(id)}`; }
 
   filter.addEventListener("input", apply);
-  const view = page(id, [around], async (detail) => {
-    row = detail.row;
-    fill(about, h("h2", {}, "about"), facts(detail.facts), settings(detail.settings), commands(detail.next));
+  async function update() {
     await trials.update();
+    row = rows.get(id) ?? row;
     setColumns();
     apply();
     paintPoints();
@@ -177,7 +186,11 @@ export function studyView(id, isBenchmark = false) {
     paintFailures();
     if (opened !== null) table.choose(trials.places.get(opened));
     view.el.dataset.trials = trials.length;
-  }, { tiles: (now) => [
+  }
+
+  const view = page(id, [around], (detail) => {
+    fill(about, h("h2", {}, "about"), facts(detail.facts), settings(detail.settings), commands(detail.next));
+  }, { first: update, tiles: (now) => [
     [now.done?.toLocaleString("en") ?? "–", `${now.unit}${now.total ? ` of ${now.total.toLocaleString("en")}` : ""}`],
     now.running ? [now.running, "running"] : null,
     now.failed ? [now.failed.toLocaleString("en"), "failed"] : null,

@@ -135,12 +135,13 @@ def trial_columns(store: Store, study: Study, since: float = 0.0) -> dict[str, l
 def _check(found: Mapping[str, list[Any]]) -> None:
     """Say so if a value cannot be what was written: SQLite takes text for a number."""
     for name, values in found.items():
-        texts = name in (*_TEXTS, "status", "error")
-        wanted: Any = (str,) if texts else (int, float)
+        wanted: set[type] = {str} if name in (*_TEXTS, "status", "error") else {int, float}
+        if name not in (*_TEXTS, "number"):
+            wanted |= {type(None)}
+        if set(map(type, values)) <= wanted and (name != "state" or set(values) <= set(STATES)):
+            continue
         for place, value in enumerate(values):
-            if value is None and name not in (*_TEXTS, "number"):
-                continue
-            if not isinstance(value, wanted) or (name == "state" and value not in STATES):
+            if type(value) not in wanted or (name == "state" and value not in STATES):
                 what = f"trial {found['number'][place]}"
                 raise DamagedError(f"its {name} cannot be what was written", what)
 
