@@ -80,7 +80,7 @@ def write_run(path: Path, cell: Cell, epochs: int, seed: int, ended: bool = True
 
 def write_study(store: Store, name: str, count: int, distinct: int = 400) -> Study:
     """A study of so many trials, put there at once: an evolution, of which some trials fail."""
-    rng, drawn = random.Random(0), np.random.default_rng(0)
+    rng, drawn = random.Random(name), np.random.default_rng(list(name.encode()))
     space = Enas(nodes=6)
     found: dict[str, str] = {}
     while len(found) < min(distinct, count):

@@ -23,7 +23,7 @@ from cellwright.studio.rows import NOTHING_KNOWN, Document, Row
 from cellwright.trials.store import Store, Study, list_studies
 from cellwright.trials.store.studies import study_by_id
 from cellwright.trials.store.urls import SQLITE, parse, shown_place
-from cellwright.trials.store.watching import NoStoreError, moment_of, open_to_watch
+from cellwright.trials.store.watching import AT_ONCE, NoStoreError, moment_of, open_to_watch
 
 AGAIN_SECONDS = 10.0
 """A study at work is looked at so often, also if nothing is written: its driver may have died."""
@@ -183,7 +183,8 @@ class Watch:
         turn = time.monotonic() // AGAIN_SECONDS if at_work else 0
         if self._server is not None:
             try:
-                return (*moment_of(self._server), turn)
+                with self._opened("") as store:
+                    return (*moment_of(store), turn)
             except UserError as error:
                 return (str(error), turn)
         return (*(status(Path(f"{item.path}{end}")) for end in ("", "-wal")), turn)
@@ -275,11 +276,11 @@ class Watch:
         """A store to read. A file is opened anew each time, since whether somebody works on it may
         have changed; the connection to a server is kept."""
         place = self._place or path
-        if self._server is not None:
-            yield self._server
-        elif parse(place).get_backend_name() != SQLITE:
+        if self._server is None and parse(place).get_backend_name() != SQLITE:
             self._server = open_to_watch(place)
-            yield self._server
+        if self._server is not None:
+            with self._server.patient(AT_ONCE):
+                yield self._server
         else:
             with open_to_watch(place) as store:
                 yield store

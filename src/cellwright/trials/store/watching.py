@@ -19,6 +19,7 @@ from cellwright.trials.store.connect import BUSY_SECONDS, connect
 from cellwright.trials.store.damage import STATES, damage_named
 from cellwright.trials.store.errors import DamagedError, StoreError
 from cellwright.trials.store.migrations import is_newest, migrate
+from cellwright.trials.store.patience import Patience
 from cellwright.trials.store.read_only import as_it_is, copied, is_refused
 from cellwright.trials.store.store import Store, now, translated
 from cellwright.trials.store.studies import Study
@@ -30,6 +31,10 @@ WATCHED = (
     "cell_id", "attempt", "asked_at", "started_at", "ended_at", "info", "error",
 )  # fmt: skip
 """What is watched of a trial; `info` is text here, JSON for whoever needs it."""
+
+
+AT_ONCE = Patience(waits=("locked",))
+"""Who watches says that a server is away, and looks again later."""
 
 
 class NoStoreError(StoreError):
@@ -73,7 +78,9 @@ def open_to_watch(place: str | Path) -> Store:
 def _of_a_server(url: URL) -> Store:
     store = Store(connect(url, create=False), url, only_read=True)
     try:
-        if not store.read(is_newest):
+        with store.patient(AT_ONCE):
+            newest = store.read(is_newest)
+        if not newest:
             raise NoStoreError(
                 f"{store.title} has no studies that this version knows; 'cellwright studies list' "
                 "brings those of an older version up to date"
