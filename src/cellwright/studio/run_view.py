@@ -85,7 +85,8 @@ def run_detail(run: RunFolder, tail: MetricsTail) -> Document:
         result, problem = None, str(error)
     best = best_of(epochs)
     facts = [
-        ["cell", f"{info.cell.name or 'without a name'}, id {info.cell.id}"],
+        ["cell", info.cell.name or "without a name"],
+        ["its id", info.cell.id],
         ["data", info.data.description],
         ["recipe", f"{info.recipe.name}: {info.recipe.description}".rstrip(": ")],
         ["seed", f"{info.seed}, threads {info.threads}, backend {info.backend}"],

@@ -130,7 +130,7 @@ class Watch:
             or before.item != item
             or item.id in look.moved
         ):
-            row = _careful(lambda: self._reader.row(item, self._inside(item.id)))
+            row = self._careful(lambda: self._reader.row(item, self._inside(item.id)))
             self._put(item, row, signature, None, look)
 
     def _put(
@@ -161,8 +161,8 @@ class Watch:
             look.seen.update(known.item.id for known in own)
             look.seen.add(item.id)
             before = self._known.get(item.id)
-            if before is None or before.row.get("error") != str(error):
-                row = {**NOTHING_KNOWN, "error": str(error)}
+            if before is None or before.row.get("error") != self._said(error):
+                row = {**NOTHING_KNOWN, "error": self._said(error)}
                 one = Found(item.id, "study", item.path, item.parent)
                 self._put(one, row, signature, None, look)
         self._stores[item.path] = signature
@@ -173,7 +173,7 @@ class Watch:
         one = Found(f"{item.id}:{study.id}", "study", item.path, item.parent)
         look.seen.add(one.id)
         named = {"kind": "study", "name": study.name}
-        row = {**named, **_careful(lambda: study_view.study_row(store, study))}
+        row = {**named, **self._careful(lambda: study_view.study_row(store, study))}
         before = self._known.get(one.id)
         if before is None or not _same(before.row, row):
             self._put(one, row, signature, study.id, look)
@@ -192,6 +192,17 @@ class Watch:
     def _inside(self, parent: str) -> list[Row]:
         rows = [each.row for each in self._known.values() if each.item.parent == parent]
         return sorted(rows, key=lambda row: (row["created"] or 0.0, row["id"]))
+
+    def _careful(self, row: Callable[[], Row]) -> Row:
+        """A row; of what is damaged, one that says so."""
+        try:
+            return row()
+        except (UserError, OSError) as error:
+            return {**NOTHING_KNOWN, "error": self._said(error)}
+
+    def _said(self, error: Exception) -> str:
+        """An error's words, with paths from the folder on: who looks knows where it is."""
+        return str(error) if self.root is None else str(error).replace(f"{self.root}/", "")
 
     # -- answers -----------------------------------------------------------------------------
 
@@ -215,7 +226,7 @@ class Watch:
             except NotWatchedError:
                 raise
             except (UserError, OSError) as error:
-                made = {"facts": [], "error": str(error)}
+                made = {"facts": [], "error": self._said(error)}
             return {"row": known.row, **made}
 
     def trials(self, identity: str, since: float) -> Document:
@@ -284,14 +295,6 @@ class Watch:
         else:
             with open_to_watch(place) as store:
                 yield store
-
-
-def _careful(row: Callable[[], Row]) -> Row:
-    """A row; of what is damaged, one that says so."""
-    try:
-        return row()
-    except (UserError, OSError) as error:
-        return {**NOTHING_KNOWN, "error": str(error)}
 
 
 _MOVING = ("left", "rate")

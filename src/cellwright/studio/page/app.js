@@ -81,7 +81,7 @@ function startView() {
 
 function table(list) {
   return h("table", { class: "plain-table" }, list.slice(0, 30).map((row) => h("tr", {}, h("td", {}, dot(row.state)),
-    h("td", {}, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, name(row.name, 80))), h("td", {}, row.kind),
+    h("td", {}, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, row.parent && rows.has(row.parent) ? [name(rows.get(row.parent).name, 60), " / "] : null, name(row.name, 80))), h("td", {}, row.kind),
     h("td", {}, row.error ? name(row.error, 120) : standing(row)), h("td", {}, row.metric?.name ?? ""),
     h("td", { class: "right" }, row.shown ?? ""))));
 }

@@ -1,7 +1,7 @@
 // A cell: its picture, to zoom into, beside its formulas.
 
 import { ask } from "./feed.js";
-import { facts, fill, h, s } from "./dom.js";
+import { facts, fill, h, name, s } from "./dom.js";
 
 const ELEMENTS = new Set(["svg", "g", "path", "text", "rect", "title"]);
 const ATTRIBUTES = new Set(["width", "height", "viewBox", "font-family", "font-size", "fill", "stroke",
@@ -11,8 +11,8 @@ const ATTRIBUTES = new Set(["width", "height", "viewBox", "font-family", "font-s
 function rebuilt(from) {
   if (!ELEMENTS.has(from.localName)) return null;
   const made = s(from.localName);
-  for (const { name, value } of from.attributes) {
-    if (ATTRIBUTES.has(name)) made.setAttribute(name, value);
+  for (const each of from.attributes) {
+    if (ATTRIBUTES.has(each.name)) made.setAttribute(each.name, each.value);
   }
   for (const child of from.childNodes) {
     if (child.nodeType === Node.TEXT_NODE) made.append(child.textContent);
@@ -117,7 +117,7 @@ export function cellView({ large = false } = {}) {
     last = document;
     if (shownId === document.id && picture) return;
     shownId = document.id;
-    words.textContent = `${document.name ? `${document.name.slice(0, 40)} · ` : ""}${document.id}`;
+    fill(words, document.name ? [name(document.name, 40), " · "] : null, document.id);
     picture = document.picture ? parsed(document.picture) : null;
     if (picture) {
       size = [0, 0, Number(picture.getAttribute("width")) || 1, Number(picture.getAttribute("height")) || 1];

@@ -53,7 +53,7 @@ export function chart({ title, height = 250, xLabel = "epoch", log = false, onPi
       axis.append(s("line", { x1: LEFT, x2: right, y1: y(value), y2: y(value) }),
         s("text", { x: LEFT - 6, y: y(value) + 4, "text-anchor": "end" }, written(value)));
     }
-    for (const value of whole(ticks(x0, x1, Math.max(2, Math.floor(width / 90)), false))) {
+    for (const value of whole(ticks(x0, x1, Math.max(3, Math.floor(width / 90)), false))) {
       axis.append(s("text", { x: x(value), y: bottom + 16, "text-anchor": "middle" }, written(value)));
     }
     axis.append(s("text", { x: right, y: height - 4, "text-anchor": "end" }, xLabel),

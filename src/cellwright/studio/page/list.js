@@ -122,7 +122,7 @@ export function workList({ list, search, kinds, order, count, noteLine, onOpen }
     h("span", { class: "value" }, row.shown ?? ""),
     h("span", { class: "about quiet" },
       h("span", { class: `s-${stateClass(row.state)}` }, row.state),
-      h("span", { class: "clip" }, [row.kind, standing(row) || row.method || ""].join(" · "))));
+      h("span", { class: "clip" }, [row.kind, row.error ? row.error.slice(0, 200) : standing(row) || row.method].filter(Boolean).join(" · "))));
     if (row.state === "running" && row.part !== null) {
       const bar = h("span", { class: "bar" });
       bar.style.width = `${100 * row.part}%`;

@@ -58,7 +58,7 @@ export function scatter({ onOpen, describe }) {
       pen.fillText(written(value), LEFT - 6, y(value) + 4);
     }
     pen.textAlign = "center";
-    for (const value of whole(ticks(x0, x1, Math.max(2, Math.floor(width / 90)), false))) {
+    for (const value of whole(ticks(x0, x1, Math.max(3, Math.floor(width / 90)), false))) {
       pen.fillText(written(value), x(value), bottom + 16);
     }
     pen.textAlign = "left";
@@ -80,6 +80,10 @@ export function scatter({ onOpen, describe }) {
   function bestSoFar(pen, rows, xs, ys, x, y) {
     const ordered = [...rows].sort((a, b) => xs[a] - xs[b]);
     let best = null;
+    pen.save();
+    pen.beginPath();
+    pen.rect(LEFT, TOP - 2, canvas.clientWidth - LEFT, HEIGHT - TOP - BOTTOM + 4);
+    pen.clip();
     pen.strokeStyle = colour("--c1");
     pen.lineWidth = 2;
     pen.beginPath();
@@ -91,7 +95,7 @@ export function scatter({ onOpen, describe }) {
     }
     if (best !== null) pen.lineTo(x(xs[ordered[ordered.length - 1]]), y(best));
     pen.stroke();
-    pen.lineWidth = 1;
+    pen.restore();
   }
 
   function under(event) {
