@@ -58,7 +58,7 @@ def ask(
 ) -> Answer:
     """Ask for a path exactly as it is written: nothing in it is tidied up."""
     place = urlsplit(address)
-    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=60)
+    connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=300)
     try:
         connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
         for name, value in {"Host": place.netloc, **(headers or {})}.items():

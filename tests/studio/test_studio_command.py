@@ -28,11 +28,11 @@ def test_ctrl_c_ends_it_quietly_while_a_page_is_open(tmp_path: Path):
         match = re.search(r"http://127\.0\.0\.1:(\d+)/", lines[1])
         assert match is not None, lines
         assert ask(match[0], "/").status == 200
-        with socket.create_connection(("127.0.0.1", int(match[1])), timeout=60) as page:
+        with socket.create_connection(("127.0.0.1", int(match[1])), timeout=300) as page:
             page.sendall(b"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
             assert b"event: all" in page.recv(4096) + page.recv(4096)
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=300)
     assert (process.returncode, out, err) == (0, "", "")
 
 

@@ -28,6 +28,8 @@ HOSTILE = {
     "right-to-left": "\u202e\u05d0\u05d1\u05d2 evil \u0645\u0631\u062d\u0628\u0627",
 }
 TRIALS = 20_000
+PATIENCE = 300_000.0
+"""Milliseconds: a shared machine is slow at times, and that is not a failure."""
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +46,7 @@ def opened(browser: Any, address: str, place: str = "", **settings: Any) -> Iter
     """A page; it complains about nothing, loads nothing from elsewhere, runs no foreign code."""
     context = browser.new_context(**{"viewport": {"width": 1300, "height": 900}, **settings})
     page = context.new_page()
+    page.set_default_timeout(PATIENCE)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else 0)
     page.on("pageerror", lambda error: said.append(str(error)))
@@ -85,7 +88,7 @@ def test_it_follows_a_search_and_a_study(
     class Pausing(Watcher):
         @contextmanager
         def searching(self, folder: Any, resumed: bool) -> Iterator[Any]:
-            yield lambda event: go.wait(60) if event.ends_epoch and event.epoch == 2 else None
+            yield lambda event: go.wait(600) if event.ends_epoch and event.epoch == 2 else None
 
     small = ["search.nodes=2", "search.epochs=4", "model.hidden=4", "search.batch=8",
              "search.evaluation_batch=8"]  # fmt: skip
@@ -95,7 +98,7 @@ def test_it_follows_a_search_and_a_study(
     def study() -> None:
         def pause(event: Any) -> None:
             if isinstance(event, TrialFinished) and event.number == 4:
-                go.wait(60)
+                go.wait(600)
 
         with open_store(tmp_path / "studies.db") as store:
             evolution = method("aging-evolution", Enas(nodes=4), population=3, sample=2, lag=1)
@@ -111,20 +114,20 @@ def test_it_follows_a_search_and_a_study(
         for thread in at_work:
             thread.start()
         try:
-            page.wait_for_selector("main >> text=epoch 2 of 2 so far", timeout=60_000)
+            page.wait_for_selector("main >> text=epoch 2 of 2 so far")
             page.wait_for_selector("main .s-running >> text=running")
             assert page.locator(".theta-box").count() == 3  # 0→1, 0→2, 1→2
             assert page.locator(".theta-box.chosen").count() == 2  # an edge into each node
             page.click("#list >> text=live")
-            page.wait_for_selector("[data-trials='5']", timeout=60_000)
+            page.wait_for_selector("[data-trials='5']")
         finally:
             go.set()
             for thread in at_work:
                 thread.join()
-        page.wait_for_selector("[data-trials='12']", timeout=60_000)
+        page.wait_for_selector("[data-trials='12']")
         page.wait_for_selector("main .s-finished >> text=finished")
         page.click("#list >> text=darts")
-        page.wait_for_selector("main >> text=epoch 4 of 4", timeout=60_000)
+        page.wait_for_selector("main >> text=epoch 4 of 4")
         page.wait_for_selector("main .paper svg")
 
 
@@ -216,6 +219,8 @@ def test_many_trials_are_filtered_and_ordered(browser: Any, large: str):
 
 def test_it_is_used_by_keys_alone(browser: Any, large: str):
     from playwright.sync_api import expect
+
+    expect.set_options(timeout=PATIENCE)
 
     with opened(browser, large) as page:
         page.wait_for_selector(".item")

@@ -71,7 +71,7 @@ def comparison_row(path: Path, plan: PlanValues, runs: Mapping[str, Row]) -> Row
         "part": min(1.0, part) if state != "finished" else 1.0,
         "left": left,
         "seconds": seconds,
-        "created": min((row["created"] for row in mine), default=None),
+        "created": min((row["created"] for row in mine if row["created"]), default=None),
         "failed": len(failures),
     }
 

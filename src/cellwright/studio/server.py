@@ -45,6 +45,9 @@ LOOK_SECONDS = 0.7
 ALIVE_SECONDS = 15.0
 """After so long without news a page is told that the server is there."""
 
+MOST_WAITING = 200
+"""Events that a page may be behind."""
+
 _PAGE_TYPES = {
     ".html": "text/html", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml",
 }  # fmt: skip
@@ -97,9 +100,11 @@ class News:
                 event = _changed(change)
             except (UserError, OSError) as error:  # the folder is away, for a moment or for good
                 event = _event("trouble", {"error": str(error)})
-            if event is not None:
-                for queue in self._pages:
-                    queue.put_nowait(event)
+            except Exception as error:  # a mistake of ours in one file must not end the following
+                event = _event("trouble", {"error": f"{type(error).__name__}: {error}"})
+            for queue in [] if event is None else list(self._pages):
+                # A page that reads nothing is let go; it asks for everything when it comes back.
+                queue.put_nowait(None if queue.qsize() > MOST_WAITING else event)
             # What takes long to look at is looked at less often.
             await asyncio.sleep(max(LOOK_SECONDS, 3 * (time.monotonic() - begun)))
 

@@ -134,6 +134,7 @@ export function cellView({ large = false } = {}) {
   }
 
   async function load(values) {
+    if (!picture) fill(paper, h("p", { class: "quiet" }, "drawing …"));
     try {
       set(await ask("/api/cell", values));
     } catch (error) {

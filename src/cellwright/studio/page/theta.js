@@ -89,7 +89,8 @@ export function thetaView() {
     if (!frame) return;
     const taken = chosen(choices);
     const isTaken = (edge) => taken.has(`${edge.part} ${edge.target} ${edge.source}`);
-    const highest = Math.max(0.4, ...frame.flat());  // so that what is undecided looks so
+    // What is undecided looks so: no bar is full before one edge counts for this much.
+    const highest = Math.max(theta.softmax === "node" ? 0.15 : 0.4, ...frame.flat());
     made.bars.forEach(({ box, inner }, number) => {
       const edge = theta.edges[number];
       box.classList.toggle("chosen", isTaken(edge));
@@ -104,8 +105,8 @@ export function thetaView() {
       });
       const isChosen = isTaken(edge);
       path.setAttribute("class", `edge o-${operation(edge.ops[Math.max(best, 0)])}`);
-      const strength = best < 0 ? 0 : weights[best];
-      path.setAttribute("stroke-width", (0.8 + 8 * strength).toFixed(2));
+      const strength = best < 0 ? 0 : weights[best] / highest;
+      path.setAttribute("stroke-width", (0.6 + 5 * strength).toFixed(2));
       path.setAttribute("stroke-opacity", (isChosen ? 1 : 0.15 + 0.5 * strength).toFixed(2));
       path.firstChild.textContent = `${edge.source} → ${edge.target}: ${
         edge.ops.map((op, at) => `${op} ${weights[at].toFixed(3)}`).join(", ")}`;
