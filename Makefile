@@ -35,7 +35,7 @@ install: $(STAMP)
 $(STAMP): Makefile pyproject.toml constraints.txt $(NATIVE)
 	@echo "== setting up $(VENV)"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,export,sentences,plots,tensorboard,cluster,docs,wheel]"
+	@$(BIN)/python -m pip install -qq -c constraints.txt -e ".[dev,search,embeddings,export,sentences,plots,studio,tensorboard,cluster,docs,wheel]"
 	@touch $@
 
 demo: $(STAMP)

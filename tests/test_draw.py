@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from cellwright.cell import Cell, CellError, Node
-from cellwright.cell.draw import picture, png, save, svg, text
+from cellwright.cell.draw import picture, png, save, scene, svg, text
 from cellwright.cell.draw.diagram import Look, diagram
 from cellwright.cell.ops import OPS
 
@@ -436,3 +436,18 @@ def test_a_folder_in_the_way_is_an_error_and_leaves_nothing_behind(tmp_path: Pat
 
 def test_notebooks_show_the_svg() -> None:
     assert lstm()._repr_svg_() == svg.render(lstm())
+
+
+@pytest.mark.parametrize("room", [0.0, 4.0, 37.5, 100.0, 299.0, 1e4])
+def test_a_long_name_is_cut_where_it_no_longer_fits(room: float):
+    name = "Wi→mθ… " * 6
+    longest = max(
+        (n for n in range(len(name)) if scene.text_width(name[:n] + "…", 12) <= room), default=0
+    )
+    fits = scene.text_width(name, 12) <= room
+    assert scene.shortened(name, 12, room) == (name if fits else name[:longest] + "…")
+
+
+def test_a_name_of_any_length_is_drawn():
+    cell = Cell(rnn().nodes, ["h"], name="long " * 20_000)  # letter by letter it would take hours
+    assert len(svg.render(cell)) < 200_000

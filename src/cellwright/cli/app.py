@@ -18,6 +18,7 @@ from cellwright.cli import (
     search,
     sensitivity,
     similarity,
+    studio,
     tag,
     train,
     tune,
@@ -66,6 +67,7 @@ app.command("grid", cls=Command, epilog=grid.EXAMPLES)(grid.run)
 app.command("sensitivity", cls=Command, epilog=sensitivity.EXAMPLES)(sensitivity.run)
 app.command("similarity", cls=Command, epilog=similarity.EXAMPLES)(similarity.run)
 app.command("encoders", cls=Command, epilog=encoders.EXAMPLES)(encoders.run)
+app.command("studio", cls=Command, epilog=studio.EXAMPLES)(studio.run)
 app.command("glue-submission", cls=Command, epilog=glue_submission.EXAMPLES)(glue_submission.run)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -143,6 +144,7 @@ def shortened(text: str, size: float, room: float) -> str:
     """`text`, cut with an ellipsis if it is wider than `room`."""
     if text_width(text, size) <= room:
         return text
-    while text and text_width(text + "…", size) > room:
-        text = text[:-1]
-    return text + "…"
+    # A longer beginning is never narrower; a name may have any length, so it is not tried out.
+    lengths = range(1, len(text) + 1)
+    fits = bisect_right(lengths, room, key=lambda count: text_width(text[:count] + "…", size))
+    return text[:fits] + "…"

@@ -26,6 +26,19 @@ def render(cell: Cell) -> str:
     <BLANKLINE>
     W, b: own weights at each place
     """
+    lines, highways = _lines(cell)
+    column = min(max(len(name) for name, _ in lines), WIDEST_NAME)
+    body = [_wrapped(f"  {name:<{column}} = ", formula) for name, formula in lines]
+    return "\n".join([*_head(cell), "", *body, *_foot(cell, highways)])
+
+
+def formula_lines(cell: Cell) -> tuple[list[tuple[str, str]], list[str]]:
+    """The same without any layout: each value's name and formula, and what explains them."""
+    lines, highways = _lines(cell)
+    return lines, _foot(cell, highways)[1:]
+
+
+def _lines(cell: Cell) -> tuple[list[tuple[str, str]], list[Highway]]:
     folder = Folder(cell)
     lines: list[tuple[str, str]] = []
     highways: list[Highway] = []
@@ -39,9 +52,7 @@ def render(cell: Cell) -> str:
             highways.append(highway)
         lines.append((node.name, formula + _mark(cell, node.name)))
     lines.reverse()
-    column = min(max(len(name) for name, _ in lines), WIDEST_NAME)
-    body = [_wrapped(f"  {name:<{column}} = ", formula) for name, formula in lines]
-    return "\n".join([*_head(cell), "", *body, *_foot(cell, highways)])
+    return lines, highways
 
 
 def _formula(node: Node, folder: Folder) -> tuple[str, tuple[str, ...], Highway | None]:

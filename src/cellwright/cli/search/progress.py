@@ -134,6 +134,8 @@ class _Standing(NamedTuple):
 
 
 def _standing(settings: Any, recent: deque[Any]) -> _Standing:
+    from cellwright.search.one_shot.epochs import most_epochs
+
     step = recent[-1]
     seconds = sum(each.size / each.speed for each in recent)
     left = (step.steps - step.step) * seconds / len(recent)
@@ -180,17 +182,6 @@ def _latest(metric: Metric, recent: deque[Any]) -> tuple[str, str]:
     if metric.is_learned_from or part != "weights":
         return metric.name, metric.shown(loss)
     return "loss", metric.train_shown(loss)
-
-
-def most_epochs(settings: Any) -> int | None:
-    """How many epochs a search has at most, its rounds considered."""
-    epochs: int = settings.epochs
-    rounds = getattr(settings, "rounds", None)
-    if rounds is None:
-        return epochs
-    groups = 2 if settings.scope == "joint" else 1
-    in_rounds = settings.warmup_epochs + rounds * groups * settings.phase_epochs
-    return min(epochs, int(in_rounds))
 
 
 def _choices(epoch: Any) -> dict[str, str]:

@@ -19,6 +19,17 @@ if TYPE_CHECKING:
     from cellwright.search.one_shot.folder import SeedFolder
 
 
+def most_epochs(settings: Any) -> int | None:
+    """How many epochs a search has at most, its rounds considered."""
+    epochs: int = settings.epochs
+    rounds = getattr(settings, "rounds", None)
+    if rounds is None:
+        return epochs
+    groups = 2 if settings.scope == "joint" else 1
+    in_rounds = settings.warmup_epochs + rounds * groups * settings.phase_epochs
+    return min(epochs, int(in_rounds))
+
+
 def epochs_of(folder: SeedFolder) -> list[dict[str, Any]]:
     """The records of all epochs.
 

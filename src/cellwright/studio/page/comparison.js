@@ -1,0 +1,52 @@
+// A comparison of cells: the standings, and the curves of all trainings.
+
+import { chart } from "./chart.js";
+import { commands, dot, facts, files, fill, h, name, settings } from "./dom.js";
+import { rows } from "./feed.js";
+import { insideTable } from "./others.js";
+import { page } from "./page.js";
+import { duration } from "./words.js";
+
+export function comparisonView(id) {
+  const curves = chart({ title: "validation, mean of the seeds (thin: each seed)", log: true, height: 300 });
+  const standings = h("div", { class: "card scroll" }), about = h("div", { class: "card" });
+  const more = h("div", { class: "card scroll" });
+  const colours = new Map();
+  return page(id, [standings, h("div", { class: "card" }, curves.el), more, about], (detail) => {
+    const metric = detail.row.metric;
+    for (const one of detail.standings ?? []) if (!colours.has(one.label)) colours.set(one.label, colours.size);
+    paintStandings(standings, detail, metric);
+    curves.set((detail.standings ?? []).flatMap((one) => lines(one, detail.curves_of, colours.get(one.label))),
+      metric ? `${metric.name}, ${metric.higher ? "higher" : "lower"} is better` : "");
+    more.hidden = !detail.inside?.length;
+    fill(more, h("h2", {}, "searches"), insideTable(detail.inside));
+    fill(about, h("h2", {}, "about"), facts(detail.facts), settings(detail.settings), files(detail.row, detail.files), commands(detail.next));
+  }, { watches: (ids) => [...ids].some((each) => rows.get(each)?.parent === id) });
+}
+
+function lines(one, curves, colour) {
+  const seeds = one.runs.filter(Boolean).map((each) => curves[each]).filter((each) => each?.epoch.length);
+  if (!seeds.length) return [];
+  // The mean goes as far as every seed does: beyond, it would be one of the lucky.
+  const shared = Math.min(...seeds.map((each) => each.valid.length));
+  const y = Array.from({ length: shared }, (_, at) => {
+    const values = seeds.map((each) => each.valid[at]);
+    return values.includes(null) ? null : values.reduce((a, b) => a + b, 0) / values.length;
+  });
+  const thin = seeds.length > 1 ? seeds.map((each) => ({ name: one.label, group: one.label, x: each.epoch, y: each.valid, colour, look: "thin" })) : [];
+  return [...thin, { name: one.label, x: seeds[0].epoch.slice(0, shared), y, colour }];
+}
+
+function paintStandings(el, detail, metric) {
+  el.hidden = !detail.standings;
+  if (!detail.standings) return;
+  fill(el, h("h2", {}, `${metric.name} on the validation data, ${metric.higher ? "highest" : "lowest"} first`),
+    h("table", { class: "plain-table" }, h("tr", {}, ["cell", metric.name, "±", "trainings", "time", ""].map((text, place) => h("th", { class: place === 1 || place === 2 || place === 4 ? "right" : "" }, text))),
+      detail.standings.map((one, place) => h("tr", { class: place === 0 && one.valid !== null ? "best" : "" },
+        h("td", {}, name(one.label, 60)), h("td", { class: "right" }, one.valid_shown ?? "–"), h("td", { class: "right" }, one.spread ?? ""),
+        h("td", {}, h("span", { class: "line" }, one.runs.map((each, seed) => (each
+          ? h("a", { href: `#/item/${encodeURIComponent(each)}`, title: `seed ${detail.seeds[seed]}: ${one.states[seed]}` }, dot(one.states[seed]), ` ${detail.seeds[seed]}`)
+          : h("span", { class: "quiet", title: "waiting" }, dot("waiting"), ` ${detail.seeds[seed]}`))))),
+        h("td", { class: "right" }, one.seconds ? duration(one.seconds) : "–"),
+        h("td", { class: "s-failed" }, one.failed.map((each) => h("div", {}, `seed ${each.seed}: `, name(each.why, 300))))))));
+}
