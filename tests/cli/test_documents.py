@@ -98,7 +98,7 @@ def test_from_an_installation_to_a_cell_of_ones_own_in_five_commands(run, shell,
     assert "<!-- setup -->\n```console\n" + setup in text
     lines = [command for block in found for command, _ in commands(block)]
     assert len(installing) + len(lines) <= 5
-    assert [line.split()[1] for line in lines] == ["data", "search", "train", "cells"]
+    assert [line.split()[1] for line in lines] == ["data", "search", "train", "export"]
     for block in (setup, *found):
         for long, short in SHORTER.items():
             block = block.replace(long, short)
