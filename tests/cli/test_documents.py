@@ -91,7 +91,9 @@ SHORTER = {
 """What the newcomer's commands have in a test, where half an hour is too long."""
 
 
-def test_from_an_installation_to_a_cell_of_ones_own_in_five_commands(run, shell, folder: Path):
+def test_from_an_installation_to_a_cell_of_ones_own_in_five_commands(
+    run, shell, folder: Path, monkeypatch
+):
     text = (ROOT / "docs" / "your-own-text.md").read_text("utf-8")
     installing = re.findall(r"^pip install .*$", text, re.MULTILINE)
     setup, *found = blocks("your-own-text.md", "console")
@@ -104,6 +106,7 @@ def test_from_an_installation_to_a_cell_of_ones_own_in_five_commands(run, shell,
             block = block.replace(long, short)
         check_commands(run, shell, [block])
     [python] = blocks("your-own-text.md", "py")
+    monkeypatch.syspath_prepend(folder)
     exec(compile(python, "your-own-text.md", "exec"), {})
 
 

@@ -41,7 +41,10 @@ def export(
         path: the file or the folder to write; made of the name unless said.
         to: the form, as above; by the ending of `path` unless said, and else "python".
         force: replace what is there.
-        input_size, hidden_size, num_layers, bidirectional: of a cell's network in ONNX.
+        input_size: of a cell's network in ONNX, as all of the following.
+        hidden_size: how wide its states are.
+        num_layers: how many layers it has.
+        bidirectional: whether it reads backwards too.
         seed: of its weights.
         runs: where runs are.
 
