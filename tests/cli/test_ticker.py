@@ -18,6 +18,7 @@ from cellwright.cli.search import progress as one_shot
 from cellwright.cli.search.study_progress import Pace, status_line
 from cellwright.cli.ticker import QUIET_SECONDS, Ticker, ticking
 from cellwright.cli.work_bar import work_bar
+from cellwright.search.one_shot.epochs import most_epochs
 from cellwright.search.one_shot.recipes import load_search_recipe
 from cellwright.tasks.language.metric import PERPLEXITY
 from cellwright.training.results import StepDone
@@ -90,7 +91,7 @@ def test_a_long_epoch_of_a_search():
     assert one_shot.status_line(settings, PERPLEXITY, recent) is None
     recent.append(StepDone(2, 5, 20, 100, 5.0, 1.0, 50.0, 10.0))  # two seconds a step
     assert one_shot.status_line(settings, PERPLEXITY, recent) == (
-        f"epoch 2 of {one_shot.most_epochs(settings)} at most: step 5 of 20, perplexity 148.4, "
+        f"epoch 2 of {most_epochs(settings)} at most: step 5 of 20, perplexity 148.4, "
         "0:30 left of the epoch, 5:10 in all"
     )
 

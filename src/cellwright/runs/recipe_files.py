@@ -17,7 +17,9 @@ import contextlib
 import os
 import sys
 from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -74,8 +76,13 @@ class NoRecipeError(RecipeError):
 
 def names_in(folder: str) -> list[str]:
     """The recipes of a kind that come with cellwright."""
+    return list(_names_in(folder))
+
+
+@cache
+def _names_in(folder: str) -> tuple[str, ...]:
     files = _packaged(folder).iterdir()
-    return sorted(file.name[:-5] for file in files if file.name.endswith(".toml"))
+    return tuple(sorted(file.name[:-5] for file in files if file.name.endswith(".toml")))
 
 
 def find_recipe(wanted: str, beside: Path | None, folder: str) -> Path | None:
@@ -124,6 +131,11 @@ def check_kind(tables: Mapping[str, Any], folder: str, where: str, wanted: str) 
 
 def read_packaged(name: str, folder: str) -> dict[str, Any]:
     """The tables of a recipe that comes with cellwright."""
+    return deepcopy(_packaged_table(name, folder))
+
+
+@cache  # what is checked with many settings, as tuning does, is read many times
+def _packaged_table(name: str, folder: str) -> dict[str, Any]:
     return read_table(_packaged(folder) / f"{name}.toml", f"recipe {name!r}")
 
 

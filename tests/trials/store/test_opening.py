@@ -185,7 +185,13 @@ def test_a_study_of_version_1_goes_on_with_what_it_evaluates(place: str, monkeyp
             "function": "cellwright.trials.evaluator:train_trial",
             "arguments": {
                 "recipe": {
-                    "task": {"kind": "language", "data": "ptb", "folder": None, "bptt": 7},
+                    "task": {
+                        "kind": "language",
+                        "data": "ptb",
+                        "folder": None,
+                        "bptt": 7,
+                        "similarity": [],
+                    },
                     "training": {"anneal": 1.0, "anneal_after": 4, "rate_least": 0.0},
                 },
                 "most": {"train": 9},
