@@ -15,6 +15,8 @@ ifdef CELLWRIGHT_DATA
 export CELLWRIGHT_DATA
 endif
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# The tests start many processes, each of which would compile all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help install demo test lint docs wheel check-wheel bench sanitize clean
 .DEFAULT_GOAL := help

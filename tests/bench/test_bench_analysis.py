@@ -119,7 +119,7 @@ def test_intervals_of_correlations():
     a, noise = rng.normal(size=(2, 200))
     for share in (0.0, 0.8):
         b = share * a + np.sqrt(1 - share**2) * noise
-        low, high = intervals(a, b)["pearson"]
+        low, high = intervals(a, b, samples=400)["pearson"]
         middle, half = np.arctanh(np.corrcoef(a, b)[0, 1]), 1.96 / np.sqrt(197)  # Fisher's
         assert (low, high) == pytest.approx(np.tanh([middle - half, middle + half]), abs=0.04)
 
