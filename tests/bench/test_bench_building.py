@@ -14,6 +14,7 @@ from sqlalchemy import text
 import cellwright as cw
 from cellwright.bench import BenchError, assemble
 from cellwright.bench.building import build, collect, drawn, like, stratified
+from cellwright.bench.building.choosing import spread_first
 from cellwright.bench.building.method import Repeated
 from cellwright.bench.building.recording import run_of
 from cellwright.bench.runs import Architecture
@@ -58,6 +59,30 @@ def test_a_longer_list_begins_with_the_shorter_one_and_the_seed_decides():
 
     assert listed(12)[:6] == listed(6)
     assert listed(6, seed=1) != listed(6)
+
+
+def test_some_have_all_seeds_and_the_others_one():
+    trials = asked(Repeated(NasBenchNlp(), epochs=5, first=ZOO, repeats=3, repeated=2), 10)
+    assert [(name, seed) for name, _, seed in trials] == [
+        ("nbnlp-rnn", 0), ("nbnlp-rnn", 1), ("nbnlp-rnn", 2),
+        ("nbnlp-lstm", 0), ("nbnlp-lstm", 1), ("nbnlp-lstm", 2),
+        ("nbnlp-gru", 0), ("drawn-3", 0), ("drawn-4", 0), ("drawn-5", 0),
+    ]  # fmt: skip
+    once = Repeated(NasBenchNlp(), epochs=5, first=ZOO, repeats=3, repeated=0)
+    assert [(name, seed) for name, _, seed in asked(once, 4)][-1] == ("drawn-3", 0)
+    without = asked(Repeated(NasBenchNlp(), epochs=5, first=ZOO), 6)
+    assert [id for _, id, seed in trials if not seed] == [id for _, id, _ in without]
+    few = Repeated(NasBenchNlp(), epochs=5, first=ZOO, drawn=False, repeats=3, repeated=50)
+    assert len(asked(few, 100)) == few.trials_of(3) == 9
+    assert few.finished
+
+
+def test_repeated_ones_are_good_and_bad_ones():
+    cells = tuple(range(12))
+    assert spread_first(cells, 5, kept=2)[:5] == (0, 1, 3, 7, 10)
+    assert sorted(spread_first(cells, 5, kept=2)) == list(cells)
+    assert spread_first(cells, 1, kept=2) == spread_first(cells, 0, kept=2) == cells
+    assert spread_first(cells, 99, kept=2) == cells
 
 
 def test_a_space_that_has_no_more_cells_ends_the_list():

@@ -10,11 +10,11 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from cellwright.bench.assembling import assemble
 from cellwright.bench.benchmark import Benchmark
-from cellwright.bench.building.choosing import baselines, stratified
+from cellwright.bench.building.choosing import baselines, spread_first, stratified
 from cellwright.bench.building.method import Repeated
 from cellwright.bench.building.progress import Counter, Watch
 from cellwright.bench.building.recording import run_of
@@ -69,7 +69,15 @@ class Building:
     @property
     def trials(self) -> int:
         """How many trainings there are in all."""
-        return self.cells * self.method().repeats
+        return self.method().trials_of(self.cells)
+
+
+class _Settings(TypedDict):
+    """What all lists of trainings have."""
+
+    epochs: int
+    repeats: int
+    repeated: int | None
 
 
 def drawn(
@@ -80,6 +88,7 @@ def drawn(
     cells: int,
     repeats: int,
     epochs: int,
+    repeated: int | None = None,
     seed: int = 0,
     first: tuple[Cell, ...] | None = None,
     threads: int = 1,
@@ -94,6 +103,7 @@ def drawn(
         cells: how many, with the given ones.
         repeats: how often each is trained.
         epochs: how long.
+        repeated: how many of them are trained so often, the others once; all if None.
         seed: decides which cells are drawn.
         first: cells that it has in any case; the baselines unless said.
         threads: of each training.
@@ -102,7 +112,8 @@ def drawn(
     own = baselines() if first is None else first
 
     def method() -> Repeated:
-        return Repeated(space, epochs=epochs, seed=seed, first=own, repeats=repeats)
+        how = _Settings(epochs=epochs, repeats=repeats, repeated=repeated)
+        return Repeated(space, seed=seed, first=own, **how)
 
     return _building(name, method, cells, recipe, epochs, threads, checkpoints)
 
@@ -115,6 +126,7 @@ def like(
     cells: int,
     repeats: int,
     epochs: int,
+    repeated: int | None = None,
     seed: int = 0,
     first: tuple[Cell, ...] | None = None,
     threads: int = 1,
@@ -123,16 +135,18 @@ def like(
     """A benchmark of cells of another one, a stratified sample by final test loss.
 
     The arguments are those of `drawn`; cells of `first` that the other benchmark does not have come
-    before all others.
+    before all others. Those that are `repeated` are the ones of `first`, and good and bad ones.
     """
     own = baselines() if first is None else first
     more = tuple(cell for cell in own if cell not in other)[:cells]
     known = stratified(other, cells - len(more), seed=seed, first=own) if cells > len(more) else ()
-    chosen = more + known
+    always = {cell.id for cell in own}
+    kept = sum(cell.id in always for cell in more + known)
+    chosen = spread_first(more + known, repeated or 0, kept)
 
     def method() -> Repeated:
-        settings = {"epochs": epochs, "seed": seed, "repeats": repeats}
-        return Repeated(Pool(chosen), first=chosen, drawn=False, **settings)
+        how = _Settings(epochs=epochs, repeats=repeats, repeated=repeated)
+        return Repeated(Pool(chosen), seed=seed, first=chosen, drawn=False, **how)
 
     return _building(name, method, cells, recipe, epochs, threads, checkpoints)
 
@@ -144,6 +158,7 @@ def given(
     *,
     repeats: int,
     epochs: int,
+    repeated: int | None = None,
     threads: int = 1,
     checkpoints: str | None = None,
 ) -> Building:
@@ -157,7 +172,8 @@ def given(
     cells = tuple(first.values())
 
     def method() -> Repeated:
-        return Repeated(Pool(cells), epochs=epochs, first=cells, drawn=False, repeats=repeats)
+        how = _Settings(epochs=epochs, repeats=repeats, repeated=repeated)
+        return Repeated(Pool(cells), first=cells, drawn=False, **how)
 
     return _building(name, method, len(cells), recipe, epochs, threads, checkpoints)
 
@@ -198,7 +214,7 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     trials = list(itertools.islice(iter(method.ask, None), building.trials))
     if len(trials) < building.trials:
         raise BenchError(
-            f"only {len(trials) // method.repeats:,} different cells could be drawn, "
+            f"only {len({trial.cell.id for trial in trials}):,} different cells could be drawn, "
             f"not {building.cells:,}"
         )
     records = {record.number: record for record in list_trials(store, study)}
@@ -213,7 +229,7 @@ def collect(store: Store, building: Building, title: str) -> Benchmark:
     curves = {name: read_curves(store, study, name=name) for name in CURVES}
     settings = _settings(building)
     rows = []
-    for _, group in itertools.groupby(trials, key=lambda trial: trial.number // method.repeats):
+    for _, group in itertools.groupby(trials, key=lambda trial: method.place(trial.number)[0]):
         own = list(group)
         cell = own[0].cell
         runs = []

@@ -80,5 +80,14 @@ def stratified(
     return tuple(benchmark.cell(number) for number in chosen)
 
 
+def spread_first(cells: tuple[Cell, ...], count: int, kept: int) -> tuple[Cell, ...]:
+    """The cells with `count` of them in front: the first `kept`, and others at equal distances."""
+    rest = np.arange(kept, len(cells))
+    wanted = min(max(count - kept, 0), len(rest))
+    places = (np.arange(wanted) + 0.5) / max(wanted, 1) * len(rest)
+    front = {*range(min(kept, count)), *rest[places.astype(int)].tolist()}
+    return tuple(cells[n] for n in sorted(range(len(cells)), key=lambda n: (n not in front, n)))
+
+
 def _first_listings(benchmark: Benchmark) -> list[int]:
     return [numbers[0] for numbers in benchmark.by_graph.values()]

@@ -60,6 +60,12 @@ def run(
             metavar="N", min=1, max=10_000, help="How often each is trained: with seeds 0, 1, …"
         ),
     ] = 2,
+    repeated: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Train so many with all seeds, the others with seed 0 alone."
+        ),
+    ] = None,
     epochs: Annotated[
         int | None,
         typer.Option(metavar="N", min=1, help="Of each training. Default: the recipe's."),
@@ -163,6 +169,7 @@ def run(
     target = output or Path(file_stem(Path(how.task.data).name, "my") + ".bench")
     choice: dict[str, Any] = {
         "repeats": seeds,
+        "repeated": repeated,
         "epochs": how.training.epochs if epochs is None else epochs,
         "threads": threads,
         "checkpoints": f"{target.name}.checkpoints",
@@ -240,7 +247,10 @@ def _taken(target: Path, place: str) -> UserError:
 
 def _print_start(building: Building, place: str, slots: int) -> None:
     method = building.method()
-    what = f"{count(building.cells, 'cell')} × {count(method.repeats, 'seed')} × "
+    often = count(method.repeats, "seed")
+    if method.repeated is not None:
+        often = f"1 seed ({method.repeated:,} of them {often})"
+    what = f"{count(building.cells, 'cell')} × {often} × "
     what += f"{count(method.epochs, 'epoch')} on {building.recipe.task.data}"
     how = f"recipe {building.recipe.name}, {count(slots, 'worker')}"
     say(f"{what}: {how}")
