@@ -105,6 +105,10 @@ def test_transfer_by_hand():
         (pytest.approx(2.9), pytest.approx(19.9)),
     ]
     assert "elsewhere" in found.title
+    again = replace(other, title="in another way")
+    assert found.labels[1].endswith("elsewhere")
+    assert "on other and in another way" in analysis.transfer(other, again).title
+    assert "(first)" in analysis.transfer(other, other).title
     with pytest.raises(BenchError, match="share 0 graphs"):
         analysis.transfer(one, table(enas=[run([1.0])]))
 

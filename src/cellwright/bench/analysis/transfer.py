@@ -43,7 +43,9 @@ def transfer(one: Benchmark, other: Benchmark) -> Transfer:
         for kind, middle in correlations(a, b).items()
         for name, value in zip(_ends(kind), (middle, *bounds[kind]), strict=True)
     }
-    names = _title(one), _title(other)
+    names = one.corpus or one.title, other.corpus or other.title
+    if names[0] == names[1]:  # trained in two ways
+        names = one.title, other.title
     if names[0] == names[1]:
         names = f"{names[0]} (first)", f"{names[1]} (second)"
     rows = [
@@ -72,7 +74,3 @@ def _by_graph(benchmark: Benchmark) -> dict[str, float]:
         for graph, numbers in benchmark.by_graph.items()
         if len(found := losses[numbers][np.isfinite(losses[numbers])])
     }
-
-
-def _title(benchmark: Benchmark) -> str:
-    return benchmark.corpus or benchmark.title
