@@ -125,22 +125,26 @@ def both(*tables: dict[str, float]) -> list[Any]:
 def standing_rows(released: Table, frozen: Table, trained: Table) -> list[str]:
     """What diverged, and where RNN, LSTM and GRU stand."""
     rows = [
-        "| | runs | diverged | cells | RNN | LSTM | GRU | best | median |",
+        "| | runs | diverged | cells with a loss | RNN | LSTM | GRU | best | median |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    shared = [g for g in frozen.losses if g in trained.losses and g in released.losses]
     for own in (released, frozen, trained):
-        runs = sum(own.runs[graph] for graph in frozen.runs)
-        ok = sum(own.ok[graph] for graph in frozen.runs)
-        losses = np.array([own.losses[graph] for graph in shared])
-        places = dict(zip(shared, (positions(losses) + 1).tolist(), strict=True))
+        there = [graph for graph in frozen.runs if graph in own.runs]
+        runs, ok = (sum(found[graph] for graph in there) for found in (own.runs, own.ok))
+        fine = [graph for graph in there if graph in own.losses]
+        losses = np.array([own.losses[graph] for graph in fine])
+        places = dict(zip(fine, (positions(losses) + 1).tolist(), strict=True))
         stand = [
-            f"{places[graph]} ({own.losses[graph]:.2f})" if graph in places else "diverged"
+            f"{places[graph]} ({own.losses[graph]:.2f})"
+            if graph in places
+            else "diverged"
+            if graph in there
+            else "–"
             for graph in BASELINES.values()
         ]
         ends = f"{losses.min():.2f} | {np.median(losses):.2f}"
         name = f"{own.name} logs" if own is released else own.name
-        told = f"{runs} | {runs - ok} | {len(shared)} | {' | '.join(stand)} | {ends}"
+        told = f"{runs} | {runs - ok} | {len(fine)} | {' | '.join(stand)} | {ends}"
         rows.append(f"| {name} | {told} |")
     return rows
 
