@@ -17,11 +17,13 @@ from cellwright.studio import (
     collection_view,
     comparison_view,
     run_view,
+    search_epochs,
     search_view,
 )
 from cellwright.studio.found import Found, is_inside
 from cellwright.studio.metrics_tail import MetricsTail
 from cellwright.studio.rows import NOTHING_KNOWN, Document, Row
+from cellwright.studio.search_file import Search, read_search
 
 Signature = tuple[Any, ...]
 """What is as it was as long as nothing has changed."""
@@ -86,7 +88,7 @@ class Reader:
         if item.kind == "run":
             return run_view.run_row(*self._run(item))
         if item.kind == "search":
-            search = search_view.read_search(self._checked(path / "search.json").parent)
+            search = read_search(self._checked(path / "search.json").parent)
             return search_view.search_row(
                 search, list(self._seed_tails(search).values()), _runs(inside)
             )
@@ -112,7 +114,7 @@ class Reader:
         if item.kind == "run":
             return run_view.run_detail(*self._run(item))
         if item.kind == "search":
-            search = search_view.read_search(self._checked(path / "search.json").parent)
+            search = read_search(self._checked(path / "search.json").parent)
             return search_view.search_detail(search, self._seed_tails(search), _runs(inside))
         if item.kind in ("comparison", "sensitivity"):
             searches = [row["id"] for row in inside if row["kind"] == "search"]
@@ -137,10 +139,10 @@ class Reader:
             raise NotWatchedError(f"{item.id} has no cell of its own")
         if seed is None:
             return read_cell(self._checked(item.path / "found.json"))
-        tails = self._seed_tails(search_view.read_search(item.path))
+        tails = self._seed_tails(read_search(item.path))
         if seed not in tails:
             raise NotWatchedError(f"{item.id} has no seed {seed}")
-        return search_view.epoch_cell(tails[seed], place)
+        return search_epochs.epoch_cell(tails[seed], place)
 
     def _run(self, item: Found) -> tuple[RunFolder, MetricsTail]:
         for name in ("run.json", "result.json"):
@@ -154,7 +156,7 @@ class Reader:
         tail.read_on()
         return tail
 
-    def _seed_tails(self, search: search_view.Search) -> dict[int, MetricsTail]:
+    def _seed_tails(self, search: Search) -> dict[int, MetricsTail]:
         folders = search.seed_folders()
         return {seed: self._tail(path / "metrics.jsonl") for seed, path in folders}
 

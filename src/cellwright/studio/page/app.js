@@ -184,10 +184,13 @@ onChange((changed, gone) => {
   current?.changed?.(changed, gone);
 });
 
-function live(state, text) {
+function live(state, text, why = "") {
   const line = at("live");
   line.className = `live ${state}`;
   line.textContent = text.slice(0, 200);
+  line.title = why.slice(0, 1000);
+  at("trouble").hidden = !why;
+  at("trouble").textContent = why.slice(0, 1000);
 }
 
 try {
