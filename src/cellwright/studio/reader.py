@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +14,14 @@ from cellwright.runs.cell_file import read_cell
 from cellwright.runs.folder import RunFolder
 from cellwright.studio import (
     benchmark_view,
-    collection_view,
     comparison_view,
+    grid_view,
+    methods_view,
     run_view,
     search_epochs,
     search_view,
+    sensitivity_view,
+    suite_view,
 )
 from cellwright.studio.found import Found, is_inside
 from cellwright.studio.metrics_tail import MetricsTail
@@ -32,8 +35,14 @@ _OWN_FILES: dict[str, tuple[str, ...]] = {
     "run": ("run.json", "metrics.jsonl", "result.json"),
     "search": ("search.json", "found.json", "selection.json"),
     "comparison": ("comparison.json", "failures.json", "index.html"),
-    "sensitivity": ("comparison.json", "sensitivity.json", "failures.json", "index.html"),
-    "suite": ("suite.json", "index.html"),
+    "sensitivity": (
+        "comparison.json",
+        "sensitivity.json",
+        "failures.json",
+        "points.json",
+        "index.html",
+    ),
+    "suite": ("suite.json", "results.json", "index.html"),
     "grid": ("grid.json", "index.html"),
     "methods": ("methods.json", "runs", "report.html"),
 }
@@ -99,18 +108,23 @@ class Reader:
             return comparison_view.comparison_row(path, plan, _named(inside))
         if item.kind == "grid":
             self._checked(path / "grid.json")
-            return collection_view.grid_row(path, inside)
+            return grid_view.grid_row(path, inside)
         if item.kind == "suite":
             self._checked(path / "suite.json")
-            return collection_view.suite_row(path, inside)
+            return suite_view.suite_row(path, inside)
         if item.kind == "methods":
             self._checked(path / "methods.json")
-            return collection_view.methods_row(path)
+            return methods_view.methods_row(path)
         return benchmark_view.benchmark_row(path)
 
-    def detail(self, item: Found, inside: Sequence[Row]) -> Document:
-        """All that the page shows of it; see `row`."""
-        path = item.path
+    def detail(self, item: Found, within: Callable[[str], list[Row]]) -> Document:
+        """All that the page shows of it; see `row`.
+
+        Args:
+            item: what.
+            within: gives the rows of what is in a thing, by its id.
+        """
+        path, inside = item.path, within(item.id)
         if item.kind == "run":
             return run_view.run_detail(*self._run(item))
         if item.kind == "search":
@@ -122,13 +136,15 @@ class Reader:
                 return {"facts": [], "inside": searches}
             plan = comparison_view.read_comparison(self._checked(path / "comparison.json").parent)
             made = comparison_view.comparison_detail(path, plan, _named(inside))
-            return {**made, "inside": searches, "curves_of": self._curves(item, inside)}
+            axes = sensitivity_view.axes_of(path) if item.kind == "sensitivity" else []
+            return {**made, "inside": searches, "axes": axes,
+                    "curves_of": self._curves(item, inside)}  # fmt: skip
         if item.kind == "grid":
-            return collection_view.grid_detail(path, inside)
+            return grid_view.grid_detail(path, inside)
         if item.kind == "suite":
-            return collection_view.suite_detail(path, inside)
+            return suite_view.suite_detail(path, inside, lambda each: _named(within(each)))
         if item.kind == "methods":
-            return collection_view.methods_detail(path)
+            return methods_view.methods_detail(path)
         return benchmark_view.benchmark_detail(path)
 
     def cell(self, item: Found, seed: int | None, place: int) -> Cell:

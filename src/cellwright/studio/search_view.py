@@ -55,7 +55,8 @@ def search_row(search: Search, tails: Sequence[MetricsTail], candidates: Sequenc
         "left": time_left(seconds, part) if state == "running" and not is_choosing else None,
         "seconds": seconds + sum(as_number(row.get("seconds")) or 0.0 for row in candidates),
         "created": search.created,
-        "note": f"choosing among {len(candidates):,} candidates" if is_choosing else
+        "note": f"choosing among {len(candidates):,} candidates"
+                if candidates and state != "finished" else
                 ("of the supernet" if best is None and shown["value"] is not None else ""),
     }  # fmt: skip
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from cellwright.base.amounts import duration, memory
+from cellwright.cell import Cell
+from cellwright.cell.errors import CellError
 from cellwright.spaces import Tuned
 from cellwright.studio.rows import Document, Row, figures, flat, metric_words, spoken
 from cellwright.trials.store import Store, Study, overview
@@ -24,6 +27,32 @@ def space_of(study: Study) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
+def tuned_cells(study: Study) -> dict[str, Cell]:
+    """The cells that a tuning chooses among, by id; of other studies none."""
+    settings = space_of(study).get("settings") if is_tuning(study) else None
+    texts = settings.get("cells") if isinstance(settings, Mapping) else None
+    known = [text for text in texts if isinstance(text, str)] if isinstance(texts, list) else []
+    return _read_cells(tuple(known))
+
+
+@lru_cache(maxsize=50)
+def _read_cells(texts: tuple[str, ...]) -> dict[str, Cell]:
+    found = {}
+    for text in texts:
+        try:
+            cell = Cell.from_json(text)
+        except CellError:
+            continue
+        found[cell.id] = cell
+    return found
+
+
+def cell_names(study: Study) -> dict[str, str]:
+    """What these are called, by id, if no two have the same name."""
+    names = {id: cell.name for id, cell in tuned_cells(study).items() if cell.name}
+    return names if len(set(names.values())) == len(names) else {}
+
+
 def study_row(store: Store, study: Study) -> Row:
     """How a study stands."""
     stands, metric = overview(store, study), study.metric
@@ -38,7 +67,7 @@ def study_row(store: Store, study: Study) -> Row:
         "name": study.name,
         "kind": "tuning" if is_tuning(study) else "study",
         "state": {"complete": "finished"}.get(state, state),
-        "cell": None if best is None else best.cell_id,
+        "cell": None if best is None else cell_names(study).get(best.cell_id, best.cell_id),
         "data": study.task.data.splitlines()[0] if study.task and study.task.data else None,
         "method": str(study.search.get("method", "?")),
         "metric": metric_words(metric),

@@ -9,9 +9,8 @@ from typing import Any
 from cellwright.base.amounts import duration, memory
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
-from cellwright.cell.errors import CellError
 from cellwright.studio.rows import Document, figures, flat, metric_words, spoken, values_of
-from cellwright.studio.study_view import is_tuning, space_of
+from cellwright.studio.study_view import cell_names, tuned_cells
 from cellwright.trials.store import Store, Study, TrialRecord, cell_of, list_trials, read_curves
 from cellwright.trials.store.watching import origin_of, trial_columns
 
@@ -30,7 +29,7 @@ def trials_document(store: Store, study: Study, since: float = 0.0) -> Document:
     Cells and reasons are numbers of a list of texts, since many trials share them. `origin` is the
     trial that this one comes from: its parent, or the one whose training it goes on with.
     """
-    found = trial_columns(store, study, since)
+    found, names = trial_columns(store, study, since), cell_names(study)
     texts: dict[str, int] = {}
 
     def numbered(text: str | None) -> int | None:
@@ -58,7 +57,7 @@ def trials_document(store: Store, study: Study, since: float = 0.0) -> Document:
             "seconds": _rounded(found["seconds"], 3),
             "parameters": found["parameters"],
             "epochs": found["fidelity"],
-            "cell": [numbered(cell) for cell in found["cell_id"]],
+            "cell": [numbered(names.get(cell, cell)) for cell in found["cell_id"]],
             "attempts": found["attempt"],
             "origin": [_origin(info) for info in infos],
             "goes_on": [int("continues" in info) for info in infos],
@@ -219,11 +218,4 @@ def _lineage(store: Store, study: Study, trial: TrialRecord) -> list[Document]:
 def trial_cell(store: Store, study: Study, number: int) -> Cell:
     """The cell of a trial; of a tuning, with the name that it has among those to choose from."""
     cell = cell_of(store, study, one_trial(store, study, number))
-    for text in space_of(study).get("settings", {}).get("cells", []) if is_tuning(study) else []:
-        try:
-            named = Cell.from_json(text)
-        except (CellError, TypeError):
-            continue
-        if named.id == cell.id:
-            return named
-    return cell
+    return tuned_cells(study).get(cell.id, cell)

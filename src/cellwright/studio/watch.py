@@ -229,7 +229,7 @@ class Watch:
         try:
             if known.study is None:
                 with self._lock:
-                    made = self._reader.detail(known.item, self._inside(identity))
+                    made = self._reader.detail(known.item, self._inside)
             else:
                 with self._study(known) as (store, study):
                     made = study_view.study_detail(store, study)
