@@ -141,12 +141,12 @@ def test_a_server_that_goes_away_and_comes_back(
     caplog: pytest.LogCaptureFixture,
 ):  # fmt: skip
     """Gone, or there and without an answer; what was known stays, and is asked for again after."""
-    monkeypatch.setattr(patience, "QUIET", 0.3)
     leave, come = (
         (machine.stop, machine.start) if how == "gone" else (machine.pause, machine.resume)
     )
     with serving(url) as address, following(address) as page:
         before = row_in(page.until(lambda event: event["rows"]))
+        monkeypatch.setattr(patience, "QUIET", 0.3)
         leave()
         try:
             lost = page.until(lambda event: event["trouble"])
@@ -160,6 +160,7 @@ def test_a_server_that_goes_away_and_comes_back(
             with pytest.raises(UserError) as failed:
                 Watch(url)
         finally:
+            monkeypatch.setattr(patience, "QUIET", 300.0)  # a slow machine is no silent one
             come()
         back = page.until(lambda event: not event["trouble"])
         assert row_in(back)["done"] == 4  # though nothing has changed: pages show an error by now

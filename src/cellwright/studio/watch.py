@@ -22,6 +22,7 @@ from cellwright.studio.reader import NotWatchedError, Reader, Signature
 from cellwright.studio.rows import NOTHING_KNOWN, Document, Row
 from cellwright.studio.watched_store import WatchedStore
 from cellwright.trials.store import Store, Study, list_studies
+from cellwright.trials.store.errors import DamagedError, StoreError, UnreadableError
 from cellwright.trials.store.watching import NoStoreError
 
 AGAIN_SECONDS = 10.0
@@ -205,10 +206,12 @@ class Watch:
         return sorted(rows, key=lambda row: (row["created"] or 0.0, row["id"]))
 
     def _careful(self, row: Callable[[], Row]) -> Row:
-        """A row; of what is damaged, one that says so."""
+        """A row; of what is damaged, one that says so. A store that is away is not damaged."""
         try:
             return row()
         except (UserError, OSError) as error:
+            if isinstance(error, StoreError) and not isinstance(error, _DAMAGED):
+                raise
             return {**NOTHING_KNOWN, "error": self._said(error)}
 
     def _said(self, error: Exception) -> str:
@@ -285,6 +288,7 @@ class Watch:
         return self._stores[known.item.path].study(known.study)
 
 
+_DAMAGED = (DamagedError, UnreadableError)
 _MOVING = ("left", "rate")
 
 

@@ -73,7 +73,7 @@ function startView() {
       h("div", { class: "sub" }, `${tops.length.toLocaleString("en")} entries, ${all.length.toLocaleString("en")} with what is inside them`))),
     h("div", { class: "card scroll" }, h("h2", {}, running.length ? `running now: ${running.length}` : "nothing is running"), running.length ? table(running)
       : h("p", { class: "quiet" }, "Trainings, searches, studies and comparisons show up here as they begin. Press ? for the keys.")),
-    broken.length ? h("div", { class: "card scroll" }, h("h2", {}, `damaged, killed or diverged: ${broken.length}`), table(broken.slice(0, 12))) : null,
+    broken.length ? h("div", { class: "card scroll" }, h("h2", {}, `damaged, killed, failed or diverged: ${broken.length}`), table(broken.slice(0, 12))) : null,
     latest.length ? h("div", { class: "card scroll" }, h("h2", {}, "the latest"), table(latest)) : null);
   }
   paint();

@@ -52,9 +52,11 @@ function multiples(low, high, step) {
   return found;
 }
 
+// There is no epoch 1.5; but where whole numbers would leave one alone on a long axis, others stay.
 export function whole(values) {
   const kept = values.filter((value) => Number.isInteger(value));
-  return kept.length ? kept : values;
+  const isLong = values[values.length - 1] - values[0] > 1;
+  return kept.length > (isLong ? 1 : 0) ? kept : values;
 }
 
 // Four digits, so that neighbours on an axis differ: 12.5M is written so, and not as 1e7.
