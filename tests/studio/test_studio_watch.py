@@ -237,6 +237,17 @@ def test_a_store_alone_can_be_watched(folder: Path):
     assert [row["name"] for row in watch.look().rows] == ["second"]
 
 
+def test_a_store_by_its_url_is_followed_too(folder: Path):
+    watch = Watch(f"sqlite:///{folder / 'studies.db'}")
+    with open_store(folder / "studies.db") as store:
+        write_study(store, "second", 3, distinct=2)
+    assert [row["name"] for row in watch.look().rows] == ["second"]
+    (folder / "studies.db").write_bytes(b"SQLite format 3\0" + b"\xff" * 4096)
+    change = watch.look()
+    assert str(folder / "studies.db") in str(change.trouble)
+    assert change.gone == []  # what was known stays
+
+
 @pytest.mark.parametrize("place", ["nowhere", "runs/gru/cell.json", "postgresql://"])
 def test_what_is_nothing_to_watch_is_an_error(
     folder: Path, place: str, monkeypatch: pytest.MonkeyPatch

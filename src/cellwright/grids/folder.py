@@ -62,6 +62,11 @@ class GridFolder:
         self.path, self._made = path, made
 
     @property
+    def recipe(self) -> GridRecipe:
+        """What it was begun with, or gone on with last."""
+        return self._made.recipe
+
+    @property
     def wall(self) -> dict[str, float]:
         """Seconds of the wall clock that each stage has taken so far."""
         return dict(self._made.wall)
@@ -137,6 +142,15 @@ def open_grid(path: Path, recipe: GridRecipe, store: str = STORE) -> GridFolder:
     folder = GridFolder(path, made)
     folder._write()
     return folder
+
+
+def read_grid(path: Path) -> GridFolder:
+    """A grid that was begun, to look at.
+
+    Raises:
+        RunError: it is damaged, or of another version.
+    """
+    return GridFolder(path, _read(path / FILE))
 
 
 def _read(path: Path) -> _Made:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,19 @@ from cellwright.runs.cell_file import read_cell
 from cellwright.runs.folder import RunFolder
 from cellwright.studio import (
     benchmark_view,
-    collection_view,
     comparison_view,
+    grid_view,
+    methods_view,
     run_view,
+    search_epochs,
     search_view,
+    sensitivity_view,
+    suite_view,
 )
 from cellwright.studio.found import Found, is_inside
 from cellwright.studio.metrics_tail import MetricsTail
 from cellwright.studio.rows import NOTHING_KNOWN, Document, Row
+from cellwright.studio.search_file import Search, read_search
 
 Signature = tuple[Any, ...]
 """What is as it was as long as nothing has changed."""
@@ -30,8 +35,14 @@ _OWN_FILES: dict[str, tuple[str, ...]] = {
     "run": ("run.json", "metrics.jsonl", "result.json"),
     "search": ("search.json", "found.json", "selection.json"),
     "comparison": ("comparison.json", "failures.json", "index.html"),
-    "sensitivity": ("comparison.json", "sensitivity.json", "failures.json", "index.html"),
-    "suite": ("suite.json", "index.html"),
+    "sensitivity": (
+        "comparison.json",
+        "sensitivity.json",
+        "failures.json",
+        "points.json",
+        "index.html",
+    ),
+    "suite": ("suite.json", "results.json", "index.html"),
     "grid": ("grid.json", "index.html"),
     "methods": ("methods.json", "runs", "report.html"),
 }
@@ -86,7 +97,7 @@ class Reader:
         if item.kind == "run":
             return run_view.run_row(*self._run(item))
         if item.kind == "search":
-            search = search_view.read_search(self._checked(path / "search.json").parent)
+            search = read_search(self._checked(path / "search.json").parent)
             return search_view.search_row(
                 search, list(self._seed_tails(search).values()), _runs(inside)
             )
@@ -97,22 +108,27 @@ class Reader:
             return comparison_view.comparison_row(path, plan, _named(inside))
         if item.kind == "grid":
             self._checked(path / "grid.json")
-            return collection_view.grid_row(path, inside)
+            return grid_view.grid_row(path, inside)
         if item.kind == "suite":
             self._checked(path / "suite.json")
-            return collection_view.suite_row(path, inside)
+            return suite_view.suite_row(path, inside)
         if item.kind == "methods":
             self._checked(path / "methods.json")
-            return collection_view.methods_row(path)
+            return methods_view.methods_row(path)
         return benchmark_view.benchmark_row(path)
 
-    def detail(self, item: Found, inside: Sequence[Row]) -> Document:
-        """All that the page shows of it; see `row`."""
-        path = item.path
+    def detail(self, item: Found, within: Callable[[str], list[Row]]) -> Document:
+        """All that the page shows of it; see `row`.
+
+        Args:
+            item: what.
+            within: gives the rows of what is in a thing, by its id.
+        """
+        path, inside = item.path, within(item.id)
         if item.kind == "run":
             return run_view.run_detail(*self._run(item))
         if item.kind == "search":
-            search = search_view.read_search(self._checked(path / "search.json").parent)
+            search = read_search(self._checked(path / "search.json").parent)
             return search_view.search_detail(search, self._seed_tails(search), _runs(inside))
         if item.kind in ("comparison", "sensitivity"):
             searches = [row["id"] for row in inside if row["kind"] == "search"]
@@ -120,13 +136,15 @@ class Reader:
                 return {"facts": [], "inside": searches}
             plan = comparison_view.read_comparison(self._checked(path / "comparison.json").parent)
             made = comparison_view.comparison_detail(path, plan, _named(inside))
-            return {**made, "inside": searches, "curves_of": self._curves(item, inside)}
+            axes = sensitivity_view.axes_of(path) if item.kind == "sensitivity" else []
+            return {**made, "inside": searches, "axes": axes,
+                    "curves_of": self._curves(item, inside)}  # fmt: skip
         if item.kind == "grid":
-            return collection_view.grid_detail(path, inside)
+            return grid_view.grid_detail(path, inside)
         if item.kind == "suite":
-            return collection_view.suite_detail(path, inside)
+            return suite_view.suite_detail(path, inside, lambda each: _named(within(each)))
         if item.kind == "methods":
-            return collection_view.methods_detail(path)
+            return methods_view.methods_detail(path)
         return benchmark_view.benchmark_detail(path)
 
     def cell(self, item: Found, seed: int | None, place: int) -> Cell:
@@ -137,10 +155,10 @@ class Reader:
             raise NotWatchedError(f"{item.id} has no cell of its own")
         if seed is None:
             return read_cell(self._checked(item.path / "found.json"))
-        tails = self._seed_tails(search_view.read_search(item.path))
+        tails = self._seed_tails(read_search(item.path))
         if seed not in tails:
             raise NotWatchedError(f"{item.id} has no seed {seed}")
-        return search_view.epoch_cell(tails[seed], place)
+        return search_epochs.epoch_cell(tails[seed], place)
 
     def _run(self, item: Found) -> tuple[RunFolder, MetricsTail]:
         for name in ("run.json", "result.json"):
@@ -154,7 +172,7 @@ class Reader:
         tail.read_on()
         return tail
 
-    def _seed_tails(self, search: search_view.Search) -> dict[int, MetricsTail]:
+    def _seed_tails(self, search: Search) -> dict[int, MetricsTail]:
         folders = search.seed_folders()
         return {seed: self._tail(path / "metrics.jsonl") for seed, path in folders}
 

@@ -35,6 +35,12 @@ def metric_words(metric: Metric) -> Document:
     }
 
 
+def as_number(value: Any) -> float | None:
+    """The value, if it is a number."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else None
+
+
 def figures(metric: Metric, loss: float | None) -> Document:
     """A loss as its metric shows it: as a number to sort and draw by, and as text."""
     if loss is None or not math.isfinite(loss):

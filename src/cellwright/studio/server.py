@@ -68,6 +68,7 @@ class News:
         self._watch = watch
         self._pages: set[asyncio.Queue[str | None]] = set()
         self._looking: asyncio.Task[None] | None = None
+        self._trouble: str | None = None
         self._over = False
 
     async def stream(self) -> AsyncIterator[str]:
@@ -79,8 +80,7 @@ class News:
         if self._looking is None or self._looking.done():
             self._looking = asyncio.create_task(self._look_on())
         try:
-            rows = await asyncio.to_thread(self._watch.rows)
-            yield _event("all", {"rows": rows, "notes": self._watch.notes})
+            yield _event("all", _everything(self._watch))
             while True:
                 try:
                     event = await asyncio.wait_for(queue.get(), ALIVE_SECONDS)
@@ -97,16 +97,22 @@ class News:
             begun = time.monotonic()
             try:
                 change = await asyncio.to_thread(self._watch.look)
-                event = _changed(change)
             except (UserError, OSError) as error:  # the folder is away, for a moment or for good
-                event = _event("trouble", {"error": str(error)})
+                change = Change(trouble=str(error))
             except Exception as error:  # a mistake of ours in one file must not end the following
-                event = _event("trouble", {"error": f"{type(error).__name__}: {error}"})
+                change = Change(trouble=f"{type(error).__name__}: {error}")
+            event = self._changed(change)
             for queue in [] if event is None else list(self._pages):
                 # A page that reads nothing is let go; it asks for everything when it comes back.
                 queue.put_nowait(None if queue.qsize() > MOST_WAITING else event)
             # What takes long to look at is looked at less often.
             await asyncio.sleep(max(LOOK_SECONDS, 3 * (time.monotonic() - begun)))
+
+    def _changed(self, change: Change) -> str | None:
+        if not change.rows and not change.gone and change.trouble == self._trouble:
+            return None
+        self._trouble = change.trouble
+        return _event("change", vars(change))
 
     def end(self) -> None:
         """Let every page go."""
@@ -115,10 +121,13 @@ class News:
             queue.put_nowait(None)
 
 
-def _changed(change: Change) -> str | None:
-    if not change.rows and not change.gone:
-        return None
-    return _event("change", {"rows": change.rows, "gone": change.gone, "notes": change.notes})
+def _everything(watch: Watch) -> dict[str, Any]:
+    return {
+        "rows": watch.rows(),
+        "notes": watch.notes,
+        "trouble": watch.trouble,
+        "title": watch.title,
+    }
 
 
 def _event(name: str, value: Any) -> str:
@@ -202,7 +211,7 @@ def make_app(watch: Watch, host: str = "127.0.0.1") -> tuple[App, News]:
         routing.Route("/page/{name}", page),
         routing.Route(
             "/api/list",
-            answered(lambda r: {"rows": watch.rows(), "notes": watch.notes, "title": watch.title}),
+            answered(lambda r: _everything(watch)),
         ),
         routing.Route("/api/item", answered(lambda r: watch.detail(_text(r, "id")))),
         routing.Route(

@@ -9,21 +9,21 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
-from cellwright.studio import benchmark_view, study_view
+from cellwright.studio import benchmark_view, study_view, trial_view
 from cellwright.studio.found import Found, find
-from cellwright.studio.reader import NotWatchedError, Reader, Signature, status
+from cellwright.studio.reader import NotWatchedError, Reader, Signature
 from cellwright.studio.rows import NOTHING_KNOWN, Document, Row
+from cellwright.studio.watched_store import WatchedStore
 from cellwright.trials.store import Store, Study, list_studies
-from cellwright.trials.store.studies import study_by_id
-from cellwright.trials.store.urls import SQLITE, parse, shown_place
-from cellwright.trials.store.watching import AT_ONCE, NoStoreError, moment_of, open_to_watch
+from cellwright.trials.store.errors import DamagedError, StoreError, UnreadableError
+from cellwright.trials.store.watching import NoStoreError
 
 AGAIN_SECONDS = 10.0
 """A study at work is looked at so often, also if nothing is written: its driver may have died."""
@@ -31,18 +31,22 @@ AGAIN_SECONDS = 10.0
 
 @dataclass
 class Change:
-    """What a look has found: rows that are new or other than before, and ids that are gone."""
+    """What a look has found: rows that are new or other than before, and ids that are gone.
+
+    `trouble` says why nothing can be seen at the moment, where that is so.
+    """
 
     rows: list[Row] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    trouble: str | None = None
 
 
 @dataclass
 class _Watched:
     item: Found
     row: Row
-    signature: Signature
+    signature: Signature | None
     study: int | None = None
 
 
@@ -68,11 +72,15 @@ class Watch:
     def __init__(self, place: str) -> None:
         self._lock = threading.RLock()
         self._known: dict[str, _Watched] = {}
-        self._stores: dict[Path, Signature] = {}
+        self._shown: dict[str, _Watched] = {}
+        """As the last look left it: who asks need not wait for a look that takes long."""
+        self._stores: dict[Path, WatchedStore] = {}
+        self._looked: dict[Path, Signature | None] = {}
+        self._lost: set[Path] = set()
         self._version = 0
-        self._server: Store | None = None
-        self._place: str | None = None
         self.notes: list[str] = []
+        self.trouble: str | None = None
+        """Why the store that is watched alone cannot be seen at the moment, if that is so."""
         self.root: Path | None = None
         """The folder; None where a store is watched alone."""
         path = Path(place)
@@ -84,9 +92,11 @@ class Watch:
                 f"{place}: no such folder or store; 'cellwright studio' alone watches this folder"
             )
         else:
-            self._place, self.title = place, shown_place(place)
-            with self._opened(place) as store:
+            alone = WatchedStore(place)
+            with alone.opened() as store:
                 list_studies(store)
+            self.title = alone.title
+            self._stores[Path(alone.title)] = alone
         self._reader = Reader(self.root)
         self.look()
 
@@ -105,12 +115,13 @@ class Watch:
             for gone in [known for known in self._known if known not in look.seen]:
                 del self._known[gone]
                 look.change.gone.append(gone)
-            look.change.notes = self.notes
+            look.change.notes, look.change.trouble = self.notes, self.trouble
+            self._shown = dict(self._known)
             return look.change
 
     def _find(self) -> list[Found]:
         if self.root is None:
-            return [Found("store", "store", Path(str(self._place)))]
+            return [Found("store", "store", path) for path in self._stores]
         finding = find(self.root)
         notes = []
         if finding.links:
@@ -134,7 +145,7 @@ class Watch:
             self._put(item, row, signature, None, look)
 
     def _put(
-        self, item: Found, row: Row, signature: Signature, study: int | None, look: _Look
+        self, item: Found, row: Row, signature: Signature | None, study: int | None, look: _Look
     ) -> None:
         self._version += 1
         made = {"kind": item.kind, "name": item.path.name, **row}
@@ -146,58 +157,61 @@ class Watch:
 
     def _look_at_store(self, item: Found, look: _Look) -> None:
         own = [known for known in self._known.values() if known.item.path == item.path]
-        signature = self._store_signature(item, own)
-        if self._stores.get(item.path) == signature:
-            look.seen.update(known.item.id for known in own)
-            return
+        at_work = any(known.row["state"] == "running" for known in own)
+        turn = time.monotonic() // AGAIN_SECONDS if at_work else 0
+        signature = None
         try:
-            with self._opened(str(item.path)) as store:
-                for study in list_studies(store):
-                    self._look_at_study(item, store, study, signature, look)
+            store = self._stores.get(item.path) or WatchedStore(item.path)
+            self._stores[item.path] = store
+            signature = (*store.signature(), turn)
+            if self._looked.get(item.path) == signature:
+                look.seen.update(known.item.id for known in own)
+                return
+            with store.opened() as opened:
+                for study in list_studies(opened):
+                    self._look_at_study(item, opened, study, look)
+            self._lost.discard(item.path)
+            self.trouble = None
         except NoStoreError:
             pass  # somebody else's database
         except UserError as error:
             # What was known of its studies stays: the store may be away for a moment only.
             look.seen.update(known.item.id for known in own)
-            look.seen.add(item.id)
-            before = self._known.get(item.id)
-            if before is None or before.row.get("error") != self._said(error):
-                row = {**NOTHING_KNOWN, "error": self._said(error)}
-                one = Found(item.id, "study", item.path, item.parent)
-                self._put(one, row, signature, None, look)
-        self._stores[item.path] = signature
+            self._lost.add(item.path)
+            self._say_lost(item, self._said(error), look)
+        self._looked[item.path] = signature
 
-    def _look_at_study(
-        self, item: Found, store: Store, study: Study, signature: Signature, look: _Look
-    ) -> None:
+    def _say_lost(self, item: Found, why: str, look: _Look) -> None:
+        if self.root is None:
+            self.trouble = why
+            return
+        look.seen.add(item.id)
+        before = self._known.get(item.id)
+        if before is None or before.row.get("error") != why:
+            one = Found(item.id, "study", item.path, item.parent)
+            self._put(one, {**NOTHING_KNOWN, "error": why}, None, None, look)
+
+    def _look_at_study(self, item: Found, store: Store, study: Study, look: _Look) -> None:
         one = Found(f"{item.id}:{study.id}", "study", item.path, item.parent)
         look.seen.add(one.id)
         named = {"kind": "study", "name": study.name}
         row = {**named, **self._careful(lambda: study_view.study_row(store, study))}
         before = self._known.get(one.id)
-        if before is None or not _same(before.row, row):
-            self._put(one, row, signature, study.id, look)
-
-    def _store_signature(self, item: Found, own: list[_Watched]) -> Signature:
-        at_work = any(known.row["state"] == "running" for known in own)
-        turn = time.monotonic() // AGAIN_SECONDS if at_work else 0
-        if self._server is not None:
-            try:
-                with self._opened("") as store:
-                    return (*moment_of(store), turn)
-            except UserError as error:
-                return (str(error), turn)
-        return (*(status(Path(f"{item.path}{end}")) for end in ("", "-wal")), turn)
+        # Who was told that a store is away asks again once it is back, also if nothing has changed.
+        if before is None or item.path in self._lost or not _same(before.row, row):
+            self._put(one, row, None, study.id, look)
 
     def _inside(self, parent: str) -> list[Row]:
         rows = [each.row for each in self._known.values() if each.item.parent == parent]
         return sorted(rows, key=lambda row: (row["created"] or 0.0, row["id"]))
 
     def _careful(self, row: Callable[[], Row]) -> Row:
-        """A row; of what is damaged, one that says so."""
+        """A row; of what is damaged, one that says so. A store that is away is not damaged."""
         try:
             return row()
         except (UserError, OSError) as error:
+            if isinstance(error, StoreError) and not isinstance(error, _DAMAGED):
+                raise
             return {**NOTHING_KNOWN, "error": self._said(error)}
 
     def _said(self, error: Exception) -> str:
@@ -208,26 +222,25 @@ class Watch:
 
     def rows(self) -> list[Row]:
         """How everything stands."""
-        with self._lock:
-            return [known.row for known in self._known.values()]
+        return [known.row for known in self._shown.values()]
 
     def detail(self, identity: str) -> Document:
         """All that the page shows of one thing."""
-        with self._lock:
-            known = self._find_known(identity)
-            if known.row["state"] == "damaged":
-                return {"row": known.row, "facts": [], "error": known.row.get("error")}
-            try:
-                if known.study is None:
-                    made = self._reader.detail(known.item, self._inside(identity))
-                else:
-                    with self._study(known) as (store, study):
-                        made = study_view.study_detail(store, study)
-            except NotWatchedError:
-                raise
-            except (UserError, OSError) as error:
-                made = {"facts": [], "error": self._said(error)}
-            return {"row": known.row, **made}
+        known = self._find_known(identity)
+        if known.row["state"] == "damaged":
+            return {"row": known.row, "facts": [], "error": known.row.get("error")}
+        try:
+            if known.study is None:
+                with self._lock:
+                    made = self._reader.detail(known.item, self._inside)
+            else:
+                with self._study(known) as (store, study):
+                    made = study_view.study_detail(store, study)
+        except NotWatchedError:
+            raise
+        except (UserError, OSError) as error:
+            made = {"facts": [], "error": self._said(error)}
+        return {"row": known.row, **made}
 
     def trials(self, identity: str, since: float) -> Document:
         """The trials of a study, or the architectures of a benchmark, as columns."""
@@ -235,7 +248,7 @@ class Watch:
         if known.item.kind == "benchmark":
             return benchmark_view.architectures_document(known.item.path)
         with self._study(known) as (store, study):
-            return study_view.trials_document(store, study, since)
+            return trial_view.trials_document(store, study, since)
 
     def trial(self, identity: str, number: int) -> Document:
         """One of them."""
@@ -243,7 +256,7 @@ class Watch:
         if known.item.kind == "benchmark":
             return benchmark_view.architecture_detail(known.item.path, number)
         with self._study(known) as (store, study):
-            return study_view.trial_detail(store, study, number)
+            return trial_view.trial_detail(store, study, number)
 
     def cell(self, identity: str, trial: int | None, seed: int | None, place: int) -> Cell:
         """The cell of a training, of a trial, of an epoch of a search, or that a search found.
@@ -261,42 +274,21 @@ class Watch:
         if known.item.kind == "benchmark":
             return benchmark_view.architecture_cell(known.item.path, trial)
         with self._study(known) as (store, study):
-            return study_view.trial_cell(store, study, trial)
+            return trial_view.trial_cell(store, study, trial)
 
     def _find_known(self, identity: str) -> _Watched:
-        with self._lock:
-            known = self._known.get(identity)
+        known = self._shown.get(identity)
         if known is None:
             raise NotWatchedError("there is nothing of that name here")
         return known
 
-    # -- stores ------------------------------------------------------------------------------
-
-    @contextmanager
-    def _study(self, known: _Watched) -> Iterator[tuple[Store, Study]]:
+    def _study(self, known: _Watched) -> AbstractContextManager[tuple[Store, Study]]:
         if known.study is None:
             raise NotWatchedError(f"{known.item.id} has no trials")
-        with self._opened(str(known.item.path)) as store:
-            study = study_by_id(store, known.study)
-            if study is None:
-                raise NotWatchedError("the study is gone")
-            yield store, study
-
-    @contextmanager
-    def _opened(self, path: str) -> Iterator[Store]:
-        """A store to read. A file is opened anew each time, since whether somebody works on it may
-        have changed; the connection to a server is kept."""
-        place = self._place or path
-        if self._server is None and parse(place).get_backend_name() != SQLITE:
-            self._server = open_to_watch(place)
-        if self._server is not None:
-            with self._server.patient(AT_ONCE):
-                yield self._server
-        else:
-            with open_to_watch(place) as store:
-                yield store
+        return self._stores[known.item.path].study(known.study)
 
 
+_DAMAGED = (DamagedError, UnreadableError)
 _MOVING = ("left", "rate")
 
 

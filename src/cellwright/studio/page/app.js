@@ -9,13 +9,14 @@ import { runView } from "./run.js";
 import { searchView } from "./search.js";
 import { sideView, title } from "./side.js";
 import { studyView } from "./study.js";
+import { suiteView } from "./suite.js";
 import { standing } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 const view = at("view"), search = at("search"), help = at("help"), tray = at("tray");
 const VIEWS = { run: runView, search: searchView, study: studyView, tuning: studyView,
   benchmark: (id) => studyView(id, true), comparison: comparisonView, sensitivity: comparisonView,
-  grid: gridView, methods: methodsView, suite: plainView };
+  grid: gridView, methods: methodsView, suite: suiteView };
 let current = null, currentKey = null, picked = null;
 
 const list = workList({ list: at("list"), search, kinds: at("kinds"), order: at("order"), count: at("count"),
@@ -72,7 +73,7 @@ function startView() {
       h("div", { class: "sub" }, `${tops.length.toLocaleString("en")} entries, ${all.length.toLocaleString("en")} with what is inside them`))),
     h("div", { class: "card scroll" }, h("h2", {}, running.length ? `running now: ${running.length}` : "nothing is running"), running.length ? table(running)
       : h("p", { class: "quiet" }, "Trainings, searches, studies and comparisons show up here as they begin. Press ? for the keys.")),
-    broken.length ? h("div", { class: "card scroll" }, h("h2", {}, `damaged, killed or diverged: ${broken.length}`), table(broken.slice(0, 12))) : null,
+    broken.length ? h("div", { class: "card scroll" }, h("h2", {}, `damaged, killed, failed or diverged: ${broken.length}`), table(broken.slice(0, 12))) : null,
     latest.length ? h("div", { class: "card scroll" }, h("h2", {}, "the latest"), table(latest)) : null);
   }
   paint();
@@ -81,7 +82,7 @@ function startView() {
 
 function table(list) {
   return h("table", { class: "plain-table" }, list.slice(0, 30).map((row) => h("tr", {}, h("td", {}, dot(row.state)),
-    h("td", {}, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, row.parent && rows.has(row.parent) ? [name(rows.get(row.parent).name, 60), " / "] : null, name(row.name, 80))), h("td", {}, row.kind),
+    h("td", { class: "named" }, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, row.parent && rows.has(row.parent) ? [name(rows.get(row.parent).name, 60), " / "] : null, name(row.name, 80))), h("td", {}, row.kind),
     h("td", {}, row.error ? name(row.error, 120) : standing(row)), h("td", {}, row.metric?.name ?? ""),
     h("td", { class: "right" }, row.shown ?? ""))));
 }
@@ -184,10 +185,13 @@ onChange((changed, gone) => {
   current?.changed?.(changed, gone);
 });
 
-function live(state, text) {
+function live(state, text, why = "") {
   const line = at("live");
   line.className = `live ${state}`;
   line.textContent = text.slice(0, 200);
+  line.title = why.slice(0, 1000);
+  at("trouble").hidden = !why;
+  at("trouble").textContent = why.slice(0, 1000);
 }
 
 try {

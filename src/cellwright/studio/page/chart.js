@@ -8,9 +8,10 @@ const LEFT = 52, RIGHT = 12, TOP = 10, BOTTOM = 34;
 // A series is {name, x, y, colour, look, points}: x and y are lists, null is no value; the look is "",
 // "dashed", "dotted" or "thin". Thin ones have no place in the legend.
 export function chart({ title, height = 250, xLabel = "epoch", log = false, onPick = null }) {
-  let series = [], hidden = new Set(), isLog = log, yLabel = "", drawn = null;
+  let series = [], hidden = new Set(), isLog = log, chosen = false, yLabel = "", drawn = null;
   const logButton = h("button", { "aria-pressed": String(isLog), onclick: () => {
     isLog = !isLog;
+    chosen = true;
     logButton.setAttribute("aria-pressed", String(isLog));
     draw();
   } }, "log");
@@ -104,7 +105,7 @@ export function chart({ title, height = 250, xLabel = "epoch", log = false, onPi
       if (place >= 0 && each.y[place] !== null) lines.push([each, each.y[place]]);
     }
     fill(tip, `${xLabel} ${written(best.value)}`, lines.map(([each, value]) => h("div", {},
-      h("span", { class: `swatch k${each.colour % 8}` }), name(each.name, 40), ` ${written(value)}`)));
+      h("span", { class: `swatch k${each.colour % 8} ${each.look ?? ""}` }), name(each.name, 40), ` ${written(value)}`)));
     const px = drawn.x(best.value);
     drawn.cross.setAttribute("x1", px);
     drawn.cross.setAttribute("x2", px);
@@ -127,8 +128,12 @@ export function chart({ title, height = 250, xLabel = "epoch", log = false, onPi
   });
   new ResizeObserver(() => draw()).observe(el);
 
-  return { el, set(next, label, words = title) {
+  return { el, set(next, label, { words = title, grows = null } = {}) {
     series = next;
+    if (!chosen && grows !== null && grows !== isLog) {
+      isLog = grows;
+      logButton.setAttribute("aria-pressed", String(isLog));
+    }
     yLabel = label;
     title = words;
     heading.textContent = words;
@@ -141,7 +146,7 @@ export function chart({ title, height = 250, xLabel = "epoch", log = false, onPi
         event.currentTarget.setAttribute("aria-pressed", String(!hidden.has(key)));
         draw();
       },
-    }, h("span", { class: `swatch k${each.colour % 8}` }), name(each.name, 60))) : null);
+    }, h("span", { class: `swatch k${each.colour % 8} ${each.look ?? ""}` }), name(each.name, 60))) : null);
     draw();
   } };
 }

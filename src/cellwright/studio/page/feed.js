@@ -36,15 +36,15 @@ function takeAll(value) {
 }
 
 export async function begin(shown) {
+  // A store that is away is said as long as it is: what is shown is how it was before.
+  const say = (value) => (value.trouble ? shown("off", "out of date; trying again", value.trouble) : shown("on", "live"));
   takeAll(await ask("/api/list"));
   const source = new EventSource("/api/events");
-  source.addEventListener("open", () => shown("on", "live"));
   source.addEventListener("error", () => shown("off", "not connected; trying again"));
-  source.addEventListener("all", (event) => { shown("on", "live"); takeAll(JSON.parse(event.data)); });
-  source.addEventListener("trouble", (event) => shown("off", JSON.parse(event.data).error));
+  source.addEventListener("all", (event) => { const value = JSON.parse(event.data); say(value); takeAll(value); });
   source.addEventListener("change", (event) => {
-    shown("on", "live");
     const value = JSON.parse(event.data);
+    say(value);
     for (const row of value.rows) rows.set(row.id, row);
     for (const id of value.gone) rows.delete(id);
     notes.lines = value.notes ?? [];

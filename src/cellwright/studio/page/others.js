@@ -1,4 +1,4 @@
-// Grids, suites, search methods; and what cannot be read.
+// Grids and search methods; and what cannot be read.
 
 import { chart } from "./chart.js";
 import { commands, dot, facts, files, fill, h, name } from "./dom.js";
@@ -6,11 +6,18 @@ import { inside, rows } from "./feed.js";
 import { page } from "./page.js";
 import { number, standing } from "./words.js";
 
-export function insideTable(ids) {
+export function insideTable(ids, hasKinds = true) {
   const list = (ids ?? []).map((each) => rows.get(each)).filter(Boolean);
   return h("table", { class: "plain-table" }, list.map((row) => h("tr", {}, h("td", {}, dot(row.state)),
-    h("td", {}, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, name(row.name, 80))), h("td", {}, row.kind),
+    h("td", { class: "named" }, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, name(row.name, 80))), hasKinds ? h("td", {}, row.kind) : null,
     h("td", {}, standing(row)), h("td", { class: "right" }, row.shown ?? ""))));
+}
+
+// What a stage has made, a line for each: a table in a table would be too narrow for its words.
+function insideLines(ids) {
+  return ids.map((each) => rows.get(each)).filter(Boolean).map((row) => h("div", { class: "line made" }, dot(row.state),
+    h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, name(row.name, 80)),
+    h("span", { class: "quiet" }, `${row.kind} · ${standing(row)}`), row.shown ? h("span", {}, `${row.shown} ${row.metric?.name ?? ""}`) : null));
 }
 
 const below = (id) => ({ watches: (ids) => [...ids].some((each) => rows.get(each)?.parent === id) });
@@ -19,9 +26,10 @@ export function gridView(id) {
   const stages = h("div", { class: "card scroll" }), about = h("div", { class: "card" });
   return page(id, [stages, about], (detail) => {
     fill(stages, h("h2", {}, "stages"), h("table", { class: "plain-table" },
-      h("tr", {}, ["", "stage", "kind", "recipe", "time", "what it has"].map((text) => h("th", {}, text))),
-      (detail.stages ?? []).map((stage) => h("tr", {}, h("td", {}, dot(stage.state)), h("td", {}, name(stage.name, 60)),
-        h("td", {}, stage.kind), h("td", {}, name(stage.recipe, 60)), h("td", {}, stage.time), h("td", {}, insideTable(stage.inside))))));
+      h("tr", {}, h("th", {}, "stage"), h("th", { class: "right" }, "time"), h("th", {}, "what it has")),
+      (detail.stages ?? []).map((stage) => h("tr", {}, h("td", { class: "named" }, dot(stage.state), " ", name(stage.name, 60),
+        h("div", { class: "quiet small" }, stage.kind, stage.recipe ? [" by ", name(stage.recipe, 60)] : null)),
+      h("td", { class: "right" }, stage.time), h("td", { class: "wide" }, insideLines(stage.inside))))));
     fill(about, h("h2", {}, "about"), facts(detail.facts), files(detail.row, detail.files), commands(detail.next));
   }, below(id));
 }
@@ -51,8 +59,8 @@ export function methodsView(id) {
     courses.set(lines, "loss, lower is better");
     figures.sort((a, b) => (a[2] ?? Infinity) - (b[2] ?? Infinity));
     fill(table, h("h2", {}, "methods"), h("table", { class: "plain-table" },
-      h("tr", {}, ["method", "searches", "loss at the end", "trials", "cells"].map((text, place) => h("th", { class: place ? "right" : "" }, text))),
-      figures.map((line, place) => h("tr", { class: place ? "" : "best" }, line.map((value, column) => h("td", { class: column ? "right" : "" }, column ? number(value) : name(value, 60)))))));
+      h("tr", {}, ["method", "searches", "loss at the end", "trials, mean", "cells, mean"].map((text, place) => h("th", { class: place ? "right" : "" }, text))),
+      figures.map((line, place) => h("tr", { class: place ? "" : "best" }, line.map((value, column) => h("td", { class: column ? "right" : "named" }, column ? number(value) : name(value, 60)))))));
     fill(about, h("h2", {}, "about"), facts(detail.facts), files(detail.row, detail.files), commands(detail.next));
   });
 }

@@ -29,10 +29,10 @@ export function runView(id) {
       }
     }
     losses.set(lines, `${metric.name}, ${metric.higher ? "higher" : "lower"} is better`,
-      scaled ? "curve" : "curve (the training loss is below)");
+      { words: scaled ? "curve" : "curve (the training loss is below)", grows: metric.grows });
     rates.set(scaled ? [{ name: "learning rate", x: curves.epoch, y: curves.rate, colour: 5 }]
       : [{ name: "training loss", x: curves.epoch, y: curves.train, colour: 1 }], "",
-    scaled ? "learning rate" : "training loss");
+    { words: scaled ? "learning rate" : "training loss" });
     fill(about, h("h2", {}, "about"), facts(detail.facts), settings(detail.settings),
       files(row, detail.files), commands(detail.next));
     if (!loaded) { loaded = true; cell.load({ id }); }

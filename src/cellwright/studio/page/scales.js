@@ -37,7 +37,14 @@ export function ticks(low, high, wanted, log) {
   }
   const rough = (high - low) / Math.max(wanted, 1);
   const power = 10 ** Math.floor(Math.log10(rough || 1));
-  const step = [1, 2, 2.5, 5, 10].find((each) => each * power >= rough) * power;
+  const steps = [0.5, 1, 2, 2.5, 5, 10].map((each) => each * power);
+  let place = steps.findIndex((each) => each >= rough);
+  // One number alone says nothing about a scale.
+  if (place > 0 && multiples(low, high, steps[place]).length < 2) place--;
+  return multiples(low, high, steps[place]);
+}
+
+function multiples(low, high, step) {
   const found = [];
   for (let place = Math.ceil(low / step - 1e-9); place * step <= high + step * 1e-9; place++) {
     found.push(Number((place * step).toPrecision(12)));
@@ -45,13 +52,19 @@ export function ticks(low, high, wanted, log) {
   return found;
 }
 
+// There is no epoch 1.5; but where whole numbers would leave one alone on a long axis, others stay.
 export function whole(values) {
   const kept = values.filter((value) => Number.isInteger(value));
-  return kept.length ? kept : values;
+  const isLong = values[values.length - 1] - values[0] > 1;
+  return kept.length > (isLong ? 1 : 0) ? kept : values;
 }
 
+// Four digits, so that neighbours on an axis differ: 12.5M is written so, and not as 1e7.
 export function written(value) {
   const size = Math.abs(value);
-  if (size >= 1e5 || (size < 1e-3 && size > 0)) return value.toExponential(0).replace("e+", "e");
+  if (size >= 1e12 || (size < 1e-3 && size > 0)) return value.toExponential(2).replace(/\.?0*e\+?/, "e");
+  for (const [unit, letter] of [[1e9, "G"], [1e6, "M"], [1e5, "k"]]) {
+    if (size >= unit) return `${Number((value / (letter === "k" ? 1e3 : unit)).toPrecision(4))}${letter}`;
+  }
   return String(Number(value.toPrecision(4)));
 }

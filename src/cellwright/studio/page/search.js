@@ -33,7 +33,9 @@ export function searchView(id) {
     const own = seed(), places = frames();
     const at = Number(slider.value), place = places[at];
     if (!own || place === undefined) { said.textContent = "no epoch has ended yet"; return; }
-    const round = own.round?.[place] ? `, round ${own.round[place]}, ${own.group[place]}` : "";
+    // Only a search that takes turns between parts of the cell has rounds worth a word.
+    const turns = new Set(own.group).size > 1 && own.round?.[place];
+    const round = turns ? `, round ${own.round[place]}, ${own.group[place]}` : "";
     said.textContent = `epoch ${own.epoch[place]} of ${own.epoch.length}${detail.row.state === "running" ? " so far" : ""}${round}`;
     if (own.theta) theta.show(at, own.choices[place]);
     const key = `${own.seed} ${place}`;
@@ -78,7 +80,7 @@ export function searchView(id) {
         lines.push({ name: "architecture", x: own.epoch, y: own.architecture, colour: 2, look: "dotted" });
       }
     }
-    losses.set(lines, `${metric.name}, ${metric.higher ? "higher" : "lower"} is better`);
+    losses.set(lines, `${metric.name}, ${metric.higher ? "higher" : "lower"} is better`, { grows: metric.grows });
     decided.set(Object.entries(own.watched).map(([key, y], place) => ({
       name: key.replace("_mad", " deviation").replace("mad", "deviation").replace("_", " "),
       x: own.epoch, y, colour: place, look: key.endsWith("entropy") ? "dashed" : "" })), "");
@@ -97,8 +99,8 @@ export function searchView(id) {
       names.map((each) => h("tr", {}, h("th", {}, each), places.map((place, column) => {
         const text = own.choices[place][each] ?? "";
         const before = column ? own.choices[places[column - 1]][each] : text;
-        return h("td", { class: `o-${operation(text)}${text !== before ? " changed" : ""}`,
-          "data-place": place }, text);
+        return h("td", { class: `${text ? `o-${operation(text)}` : "none-yet"}${text !== before ? " changed" : ""}`,
+          "data-place": place }, text.replace(/([a-z])(\d)/g, "$1 $2"));
       }))), h("tr", {}, h("th", {}, "epoch"), places.map((place) => h("th", {}, own.epoch[place])))));
   }
 
@@ -108,12 +110,13 @@ export function searchView(id) {
     tried.hidden = !list.length;
     const sign = detail.row.metric.higher ? -1 : 1;
     list.sort((a, b) => (b.done ?? 0) - (a.done ?? 0) || (a.value === null) - (b.value === null) || sign * (a.value - b.value));
+    const hasOrigins = list.some((row) => origin.get(row.id)?.origin);
+    const heads = [[""], ["training"], ["cell", "wide-only"], hasOrigins ? ["comes from"] : null, ["epochs", "right"], [detail.row.metric.name, "right"]];
     fill(tried, h("h2", {}, "candidates, trained to choose among them"), h("table", { class: "plain-table" },
-      h("tr", {}, ["", "training", "cell", "comes from", "epochs", detail.row.metric.name]
-        .map((text, place) => h("th", { class: place > 3 ? "right" : "" }, text))),
+      h("tr", {}, heads.filter(Boolean).map(([text, kind]) => h("th", { class: kind ?? "" }, text))),
       list.slice(0, 200).map((row) => h("tr", { class: origin.get(row.id)?.chosen ? "best" : "" },
-        h("td", {}, dot(row.state)), h("td", {}, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, name(row.name, 60))),
-        h("td", {}, name(row.cell, 40)), h("td", {}, origin.get(row.id)?.origin ?? ""),
+        h("td", {}, dot(row.state)), h("td", { class: "named" }, h("a", { href: `#/item/${encodeURIComponent(row.id)}` }, name(row.name, 60))),
+        h("td", { class: "named wide-only" }, name(row.cell, 40)), hasOrigins ? h("td", {}, origin.get(row.id)?.origin ?? "") : null,
         h("td", { class: "right" }, `${row.done} of ${row.total}`),
         h("td", { class: "right" }, row.shown ?? "–", origin.get(row.id)?.chosen ? " ✓" : "")))));
   }

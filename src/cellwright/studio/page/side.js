@@ -59,7 +59,7 @@ export function sideView(first, second) {
     const comparable = both[0].metric?.name === both[1].metric?.name;
     curves.set(both.map((one, place) => ({ name: `${place ? "right" : "left"}: ${title(one.key).slice(0, 60)}`, x: one.x, y: one.y, colour: place }))
       .filter((_, place) => comparable || place === 0), both[0].metric?.name ?? "",
-    comparable ? "validation" : `validation (${both[1].metric?.name ?? "the other"} is another metric, and is not drawn)`);
+    { words: comparable ? "validation" : `validation (${both[1].metric?.name ?? "the other"} is another metric, and is not drawn)`, grows: both[0].metric?.grows ?? null });
     paintDifferences();
     if (!loaded) {
       loaded = true;

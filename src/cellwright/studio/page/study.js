@@ -23,11 +23,12 @@ export function studyView(id, isBenchmark = false) {
   const best = h("div", { class: "card scroll" }), failures = h("div", { class: "card" });
   const about = h("div", { class: "card" });
   const panel = h("aside", { class: "card panel", hidden: true, "aria-label": noun });
+  const pointsCard = h("div", { class: "card", hidden: true }, points.el);
   const around = h("div", { class: "with-panel" }, h("div", {},
-    h("div", { class: "card" }, points.el), h("div", { class: "cards" }, best, failures),
+    pointsCard, h("div", { class: "cards" }, best, failures),
     h("div", { class: "card" }, h("div", { class: "corner" }, h("h2", {}, `${noun}s`), amount), filter, table.el),
     about), panel);
-  let row = null, shown = [], opened = null, lastColumns = "";
+  let row = null, shown = [], opened = null, shownState, lastColumns = "";
 
   const metric = () => row?.metric;
   const sign = () => (metric()?.higher ? -1 : 1);
@@ -48,8 +49,8 @@ export function studyView(id, isBenchmark = false) {
     if (key === lastColumns) return;
     lastColumns = key;
     const list = [
-      { key: "number", title: noun, width: "88px", right: true, text: (place) => columnsOf("number")[place] },
-      { key: "state", title: "state", width: "120px", cell: (place) => {
+      { key: "number", title: noun, width: isBenchmark ? "110px" : "64px", right: true, text: (place) => columnsOf("number")[place] },
+      { key: "state", title: "state", width: "104px", cell: (place) => {
         const state = trials.word("state", place);
         return [dot(state), " ", h("span", { class: `s-${stateClass(state)}` }, state)];
       } },
@@ -57,14 +58,14 @@ export function studyView(id, isBenchmark = false) {
       { key: "epochs", title: "epochs", width: "76px", right: true },
       { key: "seconds", title: "time", width: "86px", right: true, text: (place) => duration(columnsOf("seconds")[place]) },
       { key: "parameters", title: "parameters", width: "104px", right: true },
-      { key: "origin", title: "comes from", width: "170px", text: origin },
+      { key: "origin", title: "comes from", width: "136px", text: origin },
       { key: "how", title: "method's note", width: "170px", text: (place) => trials.word("how", place) },
-      { key: "cell", title: isBenchmark ? "name" : "cell", width: "170px", cell: (place) => name(trials.word("cell", place), 80) },
+      { key: "cell", title: isBenchmark ? "name" : "cell", width: "168px", cell: (place) => name(trials.word("cell", place), 80) },
       { key: "attempts", title: isBenchmark ? "trainings" : "attempts", width: "84px", right: true },
       ...Object.keys(columns).filter((each) => each.startsWith("set.")).map((each) => ({ key: each,
-        title: each.slice(4), width: "130px", right: columns[each].some((value) => typeof value === "number"),
+        title: each.slice(4), width: `${Math.max(90, 24 + 8 * (each.length - 4))}px`, right: columns[each].some((value) => typeof value === "number"),
         text: (place) => { const value = columnsOf(each)[place]; return typeof value === "number" ? number(value) : value ?? ""; } })),
-      { key: "reason", title: "reason", width: "minmax(240px, 1fr)", text: (place) => trials.word("reason", place) },
+      { key: "reason", title: "reason", width: "minmax(220px, 1fr)", text: (place) => trials.word("reason", place) },
     ].filter((each) => columns[each.key]?.some((value) => value !== null));
     for (const each of list) each.text ??= (place) => number(columnsOf(each.key)[place]);
     table.columns(list, () => apply());
@@ -91,6 +92,7 @@ export function studyView(id, isBenchmark = false) {
   }
 
   function paintPoints() {
+    pointsCard.hidden = !columnsOf("value").some((value) => value !== null);
     points.set({ columns: trials.columns, rows: trials.all(), higher: metric()?.higher, noun,
       log: metric()?.grows ?? false, inTime: !isBenchmark, title: isBenchmark ? "architectures" : "trials and the best so far",
       label: `${metric()?.name ?? "value"}, ${metric()?.higher ? "higher" : "lower"} is better` });
@@ -102,13 +104,15 @@ export function studyView(id, isBenchmark = false) {
       .sort((a, b) => sign() * (columns.value[a] - columns.value[b]) || a - b).slice(0, BEST);
     const tuned = Object.keys(columns).filter((key) => key.startsWith("set.")).slice(0, 6);
     const hasOrigins = columnsOf("origin").some((value) => value !== null);
-    const heads = [noun, metric()?.name ?? "value", isBenchmark ? "name" : "cell", ...tuned.map((key) => key.slice(4)), hasOrigins ? "comes from" : null];
+    // In a narrow window one setting has room; all of them are with the trial.
+    const heads = [[noun], [metric()?.name ?? "value", "right"], [isBenchmark ? "name" : "cell"], hasOrigins ? ["comes from"] : null,
+      ...tuned.map((key, place) => [broken(key.slice(4)), place ? "wide-only" : ""])];
     fill(best, h("h2", {}, `the best ${noun}s`), list.length ? h("table", { class: "plain-table" },
-      h("tr", {}, heads.filter(Boolean).map((text, place) => h("th", { class: place === 1 ? "right" : "" }, text))),
+      h("tr", {}, heads.filter(Boolean).map(([text, kind]) => h("th", { class: kind ?? "" }, text))),
       list.map((place) => h("tr", {}, h("td", {}, h("a", { href: link(columns.number[place]) }, columns.number[place])),
-        h("td", { class: "right" }, measured(metric(), columns.value[place])), h("td", {}, name(trials.word("cell", place), 40)),
-        tuned.map((key) => h("td", {}, typeof columns[key][place] === "number" ? number(columns[key][place]) : columns[key][place] ?? "")),
-        hasOrigins ? h("td", {}, ancestry(place)) : null))) : h("p", { class: "quiet" }, "none has a value yet"));
+        h("td", { class: "right" }, measured(metric(), columns.value[place])), h("td", { class: "named" }, name(trials.word("cell", place), 40)), hasOrigins ? h("td", {}, ancestry(place)) : null,
+        tuned.map((key, at) => h("td", { class: at ? "wide-only" : "" }, typeof columns[key][place] === "number" ? number(columns[key][place]) : columns[key][place] ?? "")))))
+      : h("p", { class: "quiet" }, row?.state === "running" ? "none has a value yet" : "none has a value"));
   }
 
   // The line of trials that one comes from, nearest first.
@@ -143,11 +147,17 @@ export function studyView(id, isBenchmark = false) {
     list.length > 12 ? h("p", { class: "quiet" }, `and ${list.length - 12} more reasons`) : null);
   }
 
+  // A dotted name may go on in the next line.
+  const broken = (text) => text.split(/(?<=[._])/).flatMap((part) => [part, h("wbr")]);
+
   const link = (which) => `#/item/${encodeURIComponent(id)}/trial/${which}`;
   const open = (which) => { location.hash = link(which); };
 
+  const stateOf = (which) => trials.word("state", trials.places.get(which));
+
   async function showTrial(which) {
     opened = which;
+    shownState = undefined;
     panel.hidden = which === null;
     around.classList.toggle("has-panel", which !== null);
     if (which === null) return;
@@ -155,7 +165,9 @@ export function studyView(id, isBenchmark = false) {
     let detail;
     try {
       detail = await ask("/api/trial", { id, number: which });
+      shownState = stateOf(which);
     } catch (error) {
+      shownState = null;  // asked for again with the next change
       detail = { facts: [], error: error.message, curves: { epoch: [], valid: [] }, lineage: [] };
     }
     if (opened !== which) return;
@@ -185,6 +197,7 @@ export function studyView(id, isBenchmark = false) {
     paintBest();
     paintFailures();
     if (opened !== null) table.choose(trials.places.get(opened));
+    if (opened !== null && shownState !== undefined && shownState !== stateOf(opened)) showTrial(opened);
     view.el.dataset.trials = trials.length;
   }
 

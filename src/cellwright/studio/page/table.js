@@ -2,7 +2,7 @@
 
 import { fill, h } from "./dom.js";
 
-const HEIGHT = 28, SPARE = 6;
+const HEIGHT = 28, SPARE = 6, TALLEST = 440;
 
 // A column is {key, title, width, right, text(row), sort(row), cell(row)}.
 export function bigTable({ onOpen, label }) {
@@ -11,7 +11,7 @@ export function bigTable({ onOpen, label }) {
   const body = h("div", { role: "rowgroup" });
   const inner = h("div", { class: "inner" }, head, body);
   const el = h("div", { class: "grid-table", tabindex: "0", role: "grid", "aria-label": label }, inner);
-  let asked = false;
+  let asked = false, most = 0;
 
   function soon() {
     if (asked) return;
@@ -29,12 +29,17 @@ export function bigTable({ onOpen, label }) {
       const line = h("div", { class: `grid-row${place === cursor ? " cursor" : ""}`, role: "row",
         "aria-rowindex": place + 2, "aria-selected": String(place === cursor),
         onclick: () => { cursor = place; paint(); onOpen(row); } },
-      columns.map((each) => h("span", { role: "gridcell", class: each.right ? "right" : "" },
-        each.cell ? each.cell(row) : each.text(row))));
+      columns.map((each) => {
+        const shown = each.cell ? each.cell(row) : each.text(row);
+        return h("span", { role: "gridcell", class: each.right ? "right" : "", title: typeof shown === "string" && shown.length > 20 ? shown : null }, shown);
+      }));
       line.style.top = `${place * HEIGHT}px`;
       line.style.gridTemplateColumns = shape;
       made.push(line);
     }
+    // No empty room below a few rows; and no jumping while they are filtered.
+    most = Math.max(most, rows.length);
+    el.style.height = `${Math.min(TALLEST, (most + 2) * HEIGHT)}px`;
     body.style.height = `${rows.length * HEIGHT}px`;
     body.style.position = "relative";
     fill(body, made);

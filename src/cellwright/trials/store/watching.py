@@ -33,8 +33,9 @@ WATCHED = (
 """What is watched of a trial; `info` is text here, JSON for whoever needs it."""
 
 
-AT_ONCE = Patience(waits=("locked",))
-"""Who watches says that a server is away, and looks again later."""
+AT_ONCE = Patience(0.0, told=lambda event: None, waits=("locked",))
+"""Who watches says that a server is away, and looks again later; also one that never answers, which
+only those notice who could be told of it."""
 
 
 class NoStoreError(StoreError):
