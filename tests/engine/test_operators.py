@@ -9,6 +9,7 @@ import pytest
 import torch
 from support import Inputs, assert_identical, assert_same, call, random_state, run, thetas
 from surroundings_cases import marks
+from torch.func import functional_call
 
 from cellwright.cell import Cell, Node
 from cellwright.cell.listings import EnasListing, enas
@@ -105,6 +106,47 @@ def test_lengths_are_checked_when_a_graph_is_run(lengths: list[int], message: st
     given = arguments(Recurrent(zoo["lstm"], 4, 6), lengths)
     with pytest.raises((RuntimeError, ValueError), match=message):
         torch.ops.cellwright.layer(*given)
+
+
+WRONG: dict[str, tuple[int, Any]] = {
+    "x": (1, torch.randn(5, 2, 4)),
+    "x for linears": (2, torch.randn(5, 3, 1)),
+    "a state": (3, [torch.randn(3, 6), torch.randn(3, 5)]),
+    "too few states": (3, [torch.randn(3, 6)]),
+    "a weight": (4, [torch.randn(1, 1)] * 8),
+    "too few weights": (4, []),
+    "halves": (4, [torch.randn(6, 6).half()] * 8),
+    "a bias": (5, [torch.randn(5)] * 8),
+    "theta": (6, [torch.randn(3)]),
+    "a mask": (7, torch.randn(1, 1)),
+    "a mask of doubles": (8, torch.randn(3, 4).double()),
+    "lengths": (9, torch.tensor([2, 3])),
+    "lengths of another kind": (9, torch.tensor([2.0, 3.0, 1.0])),
+}
+
+
+@pytest.mark.parametrize("learns", [True, False])
+@pytest.mark.parametrize("what", WRONG)
+def test_wrong_tensors_are_errors_and_no_crash(what: str, learns: bool) -> None:
+    place, wrong = WRONG[what]
+    given = list(arguments(Recurrent(zoo["lstm"], 4, 6)))
+    given[place] = wrong
+    with torch.set_grad_enabled(learns), pytest.raises((RuntimeError, ValueError)):
+        torch.ops.cellwright.layer(*given)
+
+
+def test_wrong_gradients_are_errors_and_no_crash() -> None:
+    given = arguments(Recurrent(zoo["lstm"], 4, 6))
+    _, *_, kept = torch.ops.cellwright.layer_keeping(*given, True)
+    for gradients in ([torch.ones(5, 3, 1), None, None], [None, torch.ones(1, 6), None], [None]):
+        with pytest.raises((RuntimeError, ValueError)):
+            torch.ops.cellwright.layer_gradients(*given, True, kept, gradients, [True] * 19)
+
+
+def test_weights_of_another_shape_are_torchs_error() -> None:
+    module = Recurrent(zoo["lstm"], 4, 6)
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        functional_call(module, {"layer0.i_x.weight_x": torch.randn(1, 1)}, (torch.randn(5, 3, 4),))
 
 
 @pytest.mark.parametrize("learns", [True, False])

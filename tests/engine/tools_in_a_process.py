@@ -84,21 +84,25 @@ def inductor(name: str) -> float:
     return gap(learned(quick, network), learned(network, network))
 
 
-def one_step(network: Network) -> None:
+def one_step_each(networks: list[Network]) -> None:
     """What Hogwild training does in each of its processes."""
-    torch.optim.SGD(network.parameters(), lr=0.1).zero_grad()
-    loss_of(network(X)).backward()
-    torch.optim.SGD(network.parameters(), lr=0.1).step()
+    for network in networks:
+        optimizer = torch.optim.SGD(network.parameters(), lr=0.1)
+        optimizer.zero_grad()
+        loss_of(network(X)).backward()
+        optimizer.step()
 
 
-def shared(name: str) -> float:
-    network, twin = made(name).share_memory(), made(name)
-    one_step(twin)
-    process = processes.get_context("spawn").Process(target=one_step, args=(network,))
+def share() -> None:
+    """Another process trains networks of this one."""
+    networks, twins = [made(name).share_memory() for name in NETWORKS], [*map(made, NETWORKS)]
+    one_step_each(twins)
+    process = processes.get_context("spawn").Process(target=one_step_each, args=(networks,))
     process.start()
     process.join()
-    assert process.exitcode == 0
-    return gap(dict(network.named_parameters()), dict(twin.named_parameters()))
+    for name, network, twin in zip(NETWORKS, networks, twins, strict=True):
+        pair = dict(network.named_parameters()), dict(twin.named_parameters())
+        report("share_memory", name, lambda pair=pair: gap(*pair))
 
 
 class Encoded(Dataset[Tensor]):
@@ -120,6 +124,8 @@ def in_workers(name: str) -> float:
 
 
 def main(what: str, *folder: str) -> None:
+    if what == "processes":
+        share()
     for name in NETWORKS:
         if what == "graphs":
             report("compile eager", name, lambda name=name: compiled(name, "eager"))
@@ -131,7 +137,6 @@ def main(what: str, *folder: str) -> None:
             report("compile inductor", name, lambda name=name: inductor(name), 1e-5)
         elif what == "processes":
             report("workers of a DataLoader", name, lambda name=name: in_workers(name))
-            report("share_memory", name, lambda name=name: shared(name))
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cellwright.engine import native_backend, operators, surroundings, torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import NoMemoryError
+from cellwright.engine.native_job import UnfitTensorError
 
 
 def run_or_fall_back(call: LayerCall) -> LayerResult:
@@ -22,7 +22,9 @@ def run_or_fall_back(call: LayerCall) -> LayerResult:
     if reason is None:
         try:
             return native_backend.run(call)
-        except NoMemoryError:  # torch computes with such a tensor, or knows what is wrong with it
+        except (
+            UnfitTensorError
+        ):  # torch computes with such a tensor, or knows what is wrong with it
             return torch_backend.run(call)
     native_backend.warn_once(reason)
     return torch_backend.run(call)
@@ -39,7 +41,7 @@ def run_or_refuse(call: LayerCall) -> LayerResult:
     if reason is None:
         try:
             return native_backend.run(call)
-        except NoMemoryError as error:
+        except UnfitTensorError as error:
             reason = str(error)
     raise RuntimeError(
         f"the native backend does not serve this call ({reason}): with backend='auto', torch does"

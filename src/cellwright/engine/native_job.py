@@ -41,11 +41,18 @@ class Programs:
         return self._memory[key]
 
 
-class NoMemoryError(Exception):
+class UnfitTensorError(RuntimeError):
+    """A tensor that the core cannot compute with, as far as only the job can see."""
+
+
+class NoMemoryError(UnfitTensorError):
     """A tensor that has numbers, but not one after the other in memory, such as a sparse one."""
 
     def __init__(self) -> None:
         super().__init__("it computes with numbers in memory, and a tensor has none")
+
+
+_NO_SUCH_SHAPE = "a weight, bias or state is not of the shape that the cell asks for"
 
 
 class Arguments(NamedTuple):
@@ -94,9 +101,18 @@ class Job:
     def arguments(self, call: LayerCall) -> Arguments:
         """The call's tensors as the core wants them."""
         try:
-            return self._dense(call)
+            arguments = self._dense(call)
         except RuntimeError as error:
             raise NoMemoryError from error
+        states = [(self.batch, self.hidden)] * self.programs.plan.graph.initial_count
+        for tensors, shapes in (
+            (arguments.weights, self.memory.weight_shapes),
+            (arguments.biases, self.memory.bias_shapes),
+            (arguments.initial, states),
+        ):
+            if [tensor.shape for tensor in tensors] != shapes:  # the core would read elsewhere
+                raise UnfitTensorError(_NO_SUCH_SHAPE)
+        return arguments
 
     def _dense(self, call: LayerCall) -> Arguments:
         graph = self.programs.plan.graph

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from cellwright.cell import Cell
@@ -59,6 +60,32 @@ class Operands(NamedTuple):
         x, x_for_linears = parts.x if len(parts.x) == 2 else (parts.x[0], None)
         return Operands(self.text, x, x_for_linears, *parts[1:], *self[7:])
 
+    def check(self) -> None:
+        """What the core's own checks do not see: a graph may be run with other tensors."""
+        (ahead, batch, width), hidden = self.x.shape, self.initial[0].shape[1]
+        cell = known_cell(self.text).cell
+        wanted: list[tuple[str, Tensor | None, tuple[int, ...]]] = [
+            *(("a state", state, (batch, hidden)) for state in self.initial),
+            ("x_for_linears", self.x_for_linears, tuple(self.x.shape)),
+            ("mask_hidden", self.mask_hidden, (batch, hidden)),
+            ("mask_input", self.mask_input, (batch, width)),
+        ]
+        if len(self.initial) != len(cell.states) * cell.state_history:
+            raise RuntimeError("cellwright::layer expects a tensor for each state of its cell")
+        for name, tensor, shape in wanted:
+            if tensor is not None and (tensor.shape != shape or tensor.dtype != self.x.dtype):
+                raise RuntimeError(
+                    f"cellwright::layer expects {name} of {shape} and {self.x.dtype}, "
+                    f"got {tuple(tensor.shape)} and {tensor.dtype}"
+                )
+        if self.lengths is not None and (self.lengths.shape, self.lengths.dtype) != (
+            (batch,),
+            torch.int64,
+        ):
+            raise RuntimeError("cellwright::layer expects a length of torch.int64 for each row")
+        if ahead <= cell.input_history:
+            raise RuntimeError("cellwright::layer expects at least one step")
+
     @property
     def call(self) -> LayerCall:
         """What a backend is asked to do."""
@@ -82,6 +109,7 @@ class SortedRows:
     """Operands with their rows in the order that the core wants, longest first."""
 
     def __init__(self, operands: Operands) -> None:
+        operands.check()
         self.ragged: Ragged | None = None
         if operands.lengths is not None:
             steps = operands.x.shape[0] - known_cell(operands.text).cell.input_history

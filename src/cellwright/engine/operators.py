@@ -13,6 +13,7 @@ through torch's dispatcher costs more than one that does not.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -21,7 +22,7 @@ from torch import Tensor
 from cellwright.cell import Cell
 from cellwright.engine import native_backend, surroundings, torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import Arguments, Job
+from cellwright.engine.native_job import Arguments, Job, UnfitTensorError
 from cellwright.engine.native_memory import lay_out, workspaces
 from cellwright.engine.operands import Operands, SortedRows, known_cell
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
@@ -59,14 +60,16 @@ def run(call: LayerCall) -> LayerResult:
 
 def _layer(*given: Any) -> list[Tensor]:
     operands = Operands(*given)
+    operands.check()
     with torch.no_grad():
-        if not operands.x.shape[1] or native_backend.refusal(operands.call) is not None:
-            result = torch_backend.run(operands.call)
-            return [result.output, *(state.clone() for state in result.final)]
-        rows = SortedRows(operands)
-        job = native_backend.prepare(rows.call, train=False, input_gradient=False)
-        output, final = job.forward(job.arguments(rows.call), keep=False)
-        return [rows.undone(output, 1), *(rows.undone(state, 0) for state in final)]
+        if operands.x.shape[1] and native_backend.refusal(operands.call) is None:
+            with suppress(UnfitTensorError):
+                rows = SortedRows(operands)
+                job = native_backend.prepare(rows.call, train=False, input_gradient=False)
+                output, final = job.forward(job.arguments(rows.call), keep=False)
+                return [rows.undone(output, 1), *(rows.undone(state, 0) for state in final)]
+        result = torch_backend.run(operands.call)
+        return [result.output, *(state.clone() for state in result.final)]
 
 
 def _layer_shapes(*given: Any) -> list[Tensor]:
@@ -80,7 +83,7 @@ def _layer_keeping(*given: Any) -> list[Tensor]:
     *operands, input_gradient = given
     rows = SortedRows(Operands(*operands))
     with torch.no_grad():
-        job = native_backend.prepare(rows.call, train=True, input_gradient=input_gradient)
+        job = _job(rows.call, input_gradient)
         kept = rows.call.x.new_empty(job.memory.floats)
         if not job.batch:
             return [*_layer(*operands), kept]
@@ -102,11 +105,12 @@ def _layer_gradients(*given: Any) -> list[Tensor]:
     with torch.no_grad():
         if not rows.call.x.shape[1]:
             return [tensor.zero_() for tensor in _layer_gradients_shapes(*given)]
-        job = native_backend.prepare(rows.call, train=True, input_gradient=input_gradient)
+        job = _job(rows.call, input_gradient)
         job.workspace = workspaces.take(job.memory.floats)
         job.workspace[: job.memory.floats].copy_(kept)  # the pass overwrites what it has used
         arguments = job.arguments(rows.call)
         wanted = _wanted(job, rows.operands, needed)
+        _check_gradients(job, gradients)
         output = rows.ordered(gradients[0], 1)
         final = [rows.ordered(gradient, 0) for gradient in gradients[1:]]
         found = arguments.like(job.backward(arguments, wanted, output, final))
@@ -116,6 +120,25 @@ def _layer_gradients(*given: Any) -> list[Tensor]:
             for i, (tensor, need) in enumerate(zip(rows.operands.parts.flat, needed, strict=True))
             if need
         ]
+
+
+def _job(call: LayerCall, input_gradient: bool) -> Job:
+    """The job for a call that learns, which only the core serves."""
+    reason = surroundings.unfit_for_graph(native_backend.tensors_of(call))
+    if reason is not None or not native_backend.available():
+        raise RuntimeError(f"the core does not serve this operator: {reason or 'it is not built'}")
+    return native_backend.prepare(call, train=True, input_gradient=input_gradient)
+
+
+def _check_gradients(job: Job, gradients: list[Tensor | None]) -> None:
+    shapes: list[tuple[int, ...]] = [(job.steps, job.batch, job.hidden)]
+    shapes += [(job.batch, job.hidden)] * job.programs.plan.graph.initial_count
+    for gradient, shape in zip(gradients, shapes, strict=True):
+        if gradient is not None and (gradient.shape, gradient.dtype) != (shape, torch.float32):
+            raise RuntimeError(
+                f"cellwright::layer_gradients expects a gradient of {shape} and torch.float32, "
+                f"got {tuple(gradient.shape)} and {gradient.dtype}"
+            )
 
 
 def _layer_gradients_shapes(*given: Any) -> list[Tensor]:

@@ -236,8 +236,8 @@ class Recurrent(nn.Module):
 
     def _fits_a_graph(self, x: Tensor | PackedSequence) -> bool:
         """Whether `torch.compile` may look into a call: the core's operator serves it, or torch."""
-        if self.backend == "torch":
-            return True
+        if self.backend == "torch" or surroundings.transforms_in_graph():
+            return True  # a transform of torch.func has to see its function whole
         if isinstance(x, PackedSequence) or not native_backend.available():
             return False
         tensors = [x, *self.parameters()]

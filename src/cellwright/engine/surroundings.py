@@ -28,7 +28,7 @@ _tracing = torch._C._get_tracing_state
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 _function_modes = torch._C._len_torch_function_stack
 _function_transforms = torch._C._functorch.peek_interpreter_stack
-_function_transform_in_graph = torch._C._are_functorch_transforms_active
+transforms_in_graph = torch._C._are_functorch_transforms_active
 _autocast = torch._C._is_any_autocast_enabled
 _compiling = torch.compiler.is_compiling
 _exporting = getattr(torch.compiler, "is_exporting", _compiling)  # torch 2.4 to 2.6 have none
@@ -62,7 +62,7 @@ def takes_operators() -> bool:
     or modes that want to see what a layer consists of.
     """
     if _compiling():
-        return not (_function_transform_in_graph() or forward_derivatives() or _autocast())
+        return not (transforms_in_graph() or forward_derivatives() or _autocast())
     if _tracing() is not None or needs_torch() or not _dispatch_modes():
         return False
     functions = _get_current_function_mode_stack()  # type: ignore[no-untyped-call]
