@@ -1,4 +1,4 @@
-"""Traces and graphs of a network compute what it does, on other numbers as well."""
+"""Traces of a network compute what it does, on other numbers as well."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import Any
 
 import pytest
 import torch
-from support import core_calls
-from surroundings_cases import BATCH, OTHER, STEPS, WIDTH, X, marks, near, network, on_torch
+from surroundings_cases import OTHER, STEPS, WIDTH, X, marks, near, network, on_torch
 from torch import Tensor, nn
-from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from cellwright.cell import Cell, Node
@@ -105,34 +102,3 @@ def test_tensorboard_draws_its_graph(tmp_path: Any) -> None:
     with SummaryWriter(str(tmp_path)) as writer:
         writer.add_graph(network(), X, use_strict_trace=False)
     assert [path.stat().st_size > 1000 for path in tmp_path.iterdir()] == [True]
-
-
-def test_torch_export_keeps_all_steps() -> None:
-    module = Padded(network())
-    exported = torch.export.export(module, (X, torch.tensor([5, 3, 2]))).module()
-    found, _ = exported(OTHER, torch.tensor([1, 5, 4]))
-    assert near(found, on_torch(module.network, OTHER, lengths=[1, 5, 4])[0])
-
-
-def test_torch_compile_leaves_it_to_the_core() -> None:
-    module = nn.Sequential(nn.Linear(WIDTH, WIDTH), network())
-    compiled = torch.compile(module, backend="eager")
-    with core_calls() as calls:
-        output, _ = compiled(X)
-    assert calls
-    expected, _ = module(X)
-    assert torch.equal(output, expected)
-    gradients = [torch.autograd.grad(y.sum(), [*module.parameters()]) for y in (output, expected)]
-    assert all(map(torch.equal, *gradients))
-
-
-def test_a_graph_of_operations_has_them_all() -> None:
-    module = network()
-    graph = make_fx(lambda x: module(x)[0])(X)
-    assert near(graph(OTHER), on_torch(module, OTHER)[0])
-
-
-def test_fake_tensors_have_the_shapes() -> None:
-    with FakeTensorMode() as mode:
-        output, state = network()(mode.from_tensor(X))
-    assert (output.shape, state[1].shape) == ((STEPS, BATCH, 6), (1, BATCH, 6))

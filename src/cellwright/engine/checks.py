@@ -56,12 +56,9 @@ def check_input(x: Tensor, input_size: int, weight: Tensor | None) -> None:
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
 
 
-def check_theta(cell: Cell, theta: Mapping[str, Tensor]) -> None:
+def check_theta(sizes: Mapping[str, int], theta: Mapping[str, Tensor]) -> None:
     """A supernet gets one number for each input of each of its mixes."""
-    for node in cell.nodes:
-        if node.op != "mix":
-            continue
-        name, count = node.theta_name, len(node.inputs)
+    for name, count in sizes.items():
         if name not in theta:
             raise ValueError(f"the cell is a supernet: theta has no weights for mix {name!r}")
         if theta[name].shape != (count,):

@@ -121,6 +121,11 @@ class Graph:
     masks_x: bool = False
     """Whether linears read x through a dropout mask."""
 
+    @property
+    def initial_count(self) -> int:
+        """How many tensors say what the states were before the first step."""
+        return len(self.states) * self.state_history
+
     def consumers(self) -> list[list[int]]:
         """For each item, the numbers of the items that read it, once per use."""
         readers: list[list[int]] = [[] for _ in self.items]

@@ -25,7 +25,8 @@ class LayerCall:
         mask_input: (batch, input), on input-wide operands of linears other than x itself.
         theta: for each `mix`, by its name.
         active: how many rows are at work at each step, never growing; None if always all. Where
-            lengths may not be looked at, which rows: (steps, batch).
+            numbers may not be looked at, each row's length: (batch).
+        cell_text: the cell as JSON, for graphs that are to be run without this object.
     """
 
     cell: Cell
@@ -38,6 +39,7 @@ class LayerCall:
     mask_input: Tensor | None
     theta: Mapping[str, Tensor]
     active: list[int] | Tensor | None
+    cell_text: str = ""
 
     @property
     def steps(self) -> int:

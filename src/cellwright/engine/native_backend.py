@@ -11,9 +11,9 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.engine import graph as graphs
-from cellwright.engine import surroundings, torch_backend
+from cellwright.engine import surroundings
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import Arguments, Job, NoMemoryError, Programs
+from cellwright.engine.native_job import Arguments, Job, Programs
 from cellwright.engine.plan import make_plan
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
 
@@ -38,39 +38,6 @@ def threads_for(multiply_adds: int) -> int:
     return min(torch.get_num_threads(), 1 + multiply_adds // _THREAD_WORK, _MOST_THREADS)
 
 
-def run_or_fall_back(call: LayerCall) -> LayerResult:
-    """Run one layer here if that is possible, else on torch, saying so once.
-
-    Nothing is said where torch does more than to compute, such as to trace: it is asked to.
-    """
-    if surroundings.transformed() is not None or call.x.shape[1] == 0:  # nothing to compute
-        return torch_backend.run(call)
-    reason = refusal(call)
-    if reason is None:
-        try:
-            return run(call)
-        except NoMemoryError:  # torch computes with such a tensor, or knows what is wrong with it
-            return torch_backend.run(call)
-    _warn_once(reason)
-    return torch_backend.run(call)
-
-
-def run_or_refuse(call: LayerCall) -> LayerResult:
-    """Run one layer here, or say why that is not possible."""
-    reason = surroundings.transformed()
-    if reason is None and call.x.shape[1] == 0:
-        return torch_backend.run(call)
-    reason = reason or refusal(call)
-    if reason is None:
-        try:
-            return run(call)
-        except NoMemoryError as error:
-            reason = str(error)
-    raise RuntimeError(
-        f"the native backend does not serve this call ({reason}): with backend='auto', torch does"
-    )
-
-
 def refusal(call: LayerCall) -> str | None:
     """Why the tensors of this call cannot be computed with here, or None if they can."""
     if _native is None:
@@ -83,7 +50,8 @@ def refusal(call: LayerCall) -> str | None:
 _warned: set[str] = set()
 
 
-def _warn_once(reason: str) -> None:
+def warn_once(reason: str) -> None:
+    """Say that torch serves a call, and why, unless this reason was given before."""
     if reason not in _warned:
         _warned.add(reason)
         warnings.warn(
@@ -95,18 +63,9 @@ def _warn_once(reason: str) -> None:
 
 def run(call: LayerCall) -> LayerResult:
     """Run one layer."""
-    learns = torch.is_grad_enabled() and any(t.requires_grad for t in _tensors(call))
-    programs = _programs(
-        call.cell,
-        train=learns,
-        mask_hidden=call.mask_hidden is not None,
-        mask_input=call.mask_input is not None,
-        input_gradient=learns and (call.x.requires_grad or call.x_for_linears.requires_grad),
-    )
-    job = Job(programs, call)
-    work = job.steps * job.batch * job.memory.weight_bytes // 4
-    job.threads = threads_for(work)
-    job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
+    learns = torch.is_grad_enabled() and any(t.requires_grad for t in tensors_of(call))
+    reaches_input = learns and (call.x.requires_grad or call.x_for_linears.requires_grad)
+    job = prepare(call, train=learns, input_gradient=reaches_input)
     arguments = job.arguments(call)
     if not learns:
         return LayerResult(*job.forward(arguments, keep=False))
@@ -114,7 +73,17 @@ def run(call: LayerCall) -> LayerResult:
     return LayerResult(output, final)
 
 
-def _tensors(call: LayerCall) -> list[Tensor]:
+def prepare(call: LayerCall, *, train: bool, input_gradient: bool) -> Job:
+    """The call's job for the core, with as many threads as it is worth."""
+    job = Job(programs(call, train=train, input_gradient=input_gradient), call)
+    work = job.steps * job.batch * job.memory.weight_bytes // 4
+    job.threads = threads_for(work)
+    job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
+    return job
+
+
+def tensors_of(call: LayerCall) -> list[Tensor]:
+    """All that a call computes with but masks."""
     return [
         call.x, call.x_for_linears, *call.initial, *call.weights.values(),
         *call.biases.values(), *call.theta.values(),
@@ -129,6 +98,17 @@ def _split_columns(batch: int, threads: int, weight_bytes: int) -> bool:
     rows = batch / threads
     limit = _SPLIT_BYTES / 4 if rows < 4 else _SPLIT_BYTES
     return threads > 1 and rows <= 16 and weight_bytes > limit
+
+
+def programs(call: LayerCall, *, train: bool, input_gradient: bool) -> Programs:
+    """The programs for a call."""
+    return _programs(
+        call.cell,
+        train=train,
+        mask_hidden=call.mask_hidden is not None,
+        mask_input=call.mask_input is not None,
+        input_gradient=input_gradient,
+    )
 
 
 def _programs(cell: Cell, **flags: bool) -> Programs:
@@ -164,7 +144,7 @@ class _Run(torch.autograd.Function):
         if not wanted_of_torch(gradients):
             return (None, None, *job.backward(arguments, needed, gradients[0], list(gradients[1:])))
         if torch.is_grad_enabled():
-            _warn_once("it has no gradients of gradients")
+            warn_once("it has no gradients of gradients")
 
         def again(flat: list[Tensor]) -> list[Tensor]:
             result = job.on_torch(arguments.like(flat))

@@ -41,11 +41,18 @@ class Programs:
         return self._memory[key]
 
 
-class NoMemoryError(Exception):
+class UnfitTensorError(RuntimeError):
+    """A tensor that the core cannot compute with, as far as only the job can see."""
+
+
+class NoMemoryError(UnfitTensorError):
     """A tensor that has numbers, but not one after the other in memory, such as a sparse one."""
 
     def __init__(self) -> None:
         super().__init__("it computes with numbers in memory, and a tensor has none")
+
+
+_NO_SUCH_SHAPE = "a weight, bias or state is not of the shape that the cell asks for"
 
 
 class Arguments(NamedTuple):
@@ -94,9 +101,18 @@ class Job:
     def arguments(self, call: LayerCall) -> Arguments:
         """The call's tensors as the core wants them."""
         try:
-            return self._dense(call)
+            arguments = self._dense(call)
         except RuntimeError as error:
             raise NoMemoryError from error
+        states = [(self.batch, self.hidden)] * self.programs.plan.graph.initial_count
+        for tensors, shapes in (
+            (arguments.weights, self.memory.weight_shapes),
+            (arguments.biases, self.memory.bias_shapes),
+            (arguments.initial, states),
+        ):
+            if [tensor.shape for tensor in tensors] != shapes:  # the core would read elsewhere
+                raise UnfitTensorError(_NO_SUCH_SHAPE)
+        return arguments
 
     def _dense(self, call: LayerCall) -> Arguments:
         graph = self.programs.plan.graph
@@ -116,26 +132,43 @@ class Job:
         graph = self.programs.plan.graph
         if not graph.theta_count:
             return []
-        begin: dict[str, int] = {}
-        parts: list[Tensor] = []
-        for term in graph.thetas:
-            if term.theta not in begin:
-                begin[term.theta] = sum(map(len, parts))
-                parts.append(call.theta[term.theta])
-        at = [begin[term.theta] + term.position for term in graph.thetas]
-        chosen = torch.tensor(at, device="cpu")
-        numbers = torch.tensor([term.number for term in graph.thetas], device="cpu")
+        names, chosen, numbers = self._theta_places(call)
         zeros = call.x.new_zeros(graph.theta_count)
-        return [zeros.index_add(0, numbers, torch.cat(parts)[chosen])]
+        parts = torch.cat([call.theta[name] for name in names])
+        return [zeros.index_add(0, numbers, parts[chosen])]
+
+    def theta_gradients(self, call: LayerCall, gradient: Tensor) -> dict[str, Tensor]:
+        """The gradients of the call's θ from that of the one tensor."""
+        names, chosen, numbers = self._theta_places(call)
+        sizes = [len(call.theta[name]) for name in names]
+        sums = gradient.new_zeros(sum(sizes)).index_add_(0, chosen, gradient[numbers])
+        return dict(zip(names, map(torch.clone, torch.split(sums, sizes)), strict=True))
+
+    def _theta_places(self, call: LayerCall) -> tuple[list[str], Tensor, Tensor]:
+        """Names of the call's θ that are used, places in them one after the other, and numbers."""
+        begin: dict[str, int] = {}
+        size = 0
+        terms = self.programs.plan.graph.thetas
+        for term in terms:
+            if term.theta not in begin:
+                begin[term.theta] = size
+                size += len(call.theta[term.theta])
+        at = [begin[term.theta] + term.position for term in terms]
+        numbers = [term.number for term in terms]
+        return list(begin), torch.tensor(at, device="cpu"), torch.tensor(numbers, device="cpu")
 
     # -- the two passes ----------------------------------------------------------------
 
-    def forward(self, arguments: Arguments, *, keep: bool) -> tuple[Tensor, list[Tensor]]:
+    def forward(
+        self, arguments: Arguments, *, keep: bool, workspace: Tensor | None = None
+    ) -> tuple[Tensor, list[Tensor]]:
         """Outputs and final states; with `keep`, what backward needs stays in the workspace."""
         new = arguments.x[0].new_empty  # like x, whatever torch's defaults are
         output = new(self.steps, self.batch, self.hidden)
         final = [new(self.batch, self.hidden) for _ in arguments.initial]
-        self.workspace = workspaces.take(self.memory.floats)
+        if workspace is None:
+            workspace = workspaces.take(self.memory.floats)
+        self.workspace = workspace
         self._run(
             self.programs.forward,
             arguments,

@@ -35,6 +35,8 @@ class Memory:
     elsewhere: tuple[tuple[int, str], ...]
     """The buffers that are not in the workspace, with the names of the tensors that hold them."""
     row_lengths: tuple[int, ...]
+    weight_shapes: list[tuple[int, ...]]
+    bias_shapes: list[tuple[int, ...]]
     weight_bytes: int
 
     def addresses(
@@ -65,8 +67,18 @@ def lay_out(plan: Plan, steps: int, batch: int, hidden: int, input_size: int) ->
             floats += (steps + buffer.lead) * batch * row
         else:
             elsewhere.append((i, buffer.owner))
-    weight_bytes = sum(4 * width[w.rows] * width[w.columns] for w in plan.graph.weights)
-    return Memory(floats, tuple(offsets), tuple(elsewhere), tuple(row_lengths), weight_bytes)
+    weights: list[tuple[int, ...]] = [(width[w.rows], width[w.columns]) for w in plan.graph.weights]
+    biases: list[tuple[int, ...]] = [(width[kind],) for kind in plan.graph.bias_widths]
+    weight_bytes = sum(4 * rows * columns for rows, columns in weights)
+    return Memory(
+        floats,
+        tuple(offsets),
+        tuple(elsewhere),
+        tuple(row_lengths),
+        weights,
+        biases,
+        weight_bytes,
+    )
 
 
 class Workspaces:

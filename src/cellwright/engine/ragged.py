@@ -43,21 +43,26 @@ class Ragged:
                 f"got {given.dim()}-D of {given.dtype}"
             )
         given = given.to(torch.int64)
-        if len(given) != batch:
-            raise ValueError(f"Expected {batch} lengths, one for each row, got {len(given)}")
+        if given.shape[0] != batch:
+            raise ValueError(f"Expected {batch} lengths, one for each row, got {given.shape[0]}")
         if surroundings.transformed() is not None:
             as_they_are = torch.arange(batch, device="cpu")
             return cls(given, as_they_are, as_they_are, steps, seen=False)
-        if batch and int(given.min()) <= 0:
+        return cls.of_lengths(given, steps)
+
+    @classmethod
+    def of_lengths(cls, lengths: Tensor, steps: int) -> Ragged:
+        """Check the numbers in a tensor of lengths, and sort."""
+        if len(lengths) and int(lengths.min()) <= 0:
             raise RuntimeError(
                 "Length of all samples has to be greater than 0, "
                 "but found an element in 'lengths' that is <= 0"
             )
-        if batch and int(given.max()) > steps:
+        if len(lengths) and int(lengths.max()) > steps:
             raise ValueError(
-                f"Expected lengths of at most {steps}, the padded length, got {int(given.max())}"
+                f"Expected lengths of at most {steps}, the padded length, got {int(lengths.max())}"
             )
-        ordered, order = torch.sort(given, descending=True, stable=True)
+        ordered, order = torch.sort(lengths, descending=True, stable=True)
         return cls(ordered, order, torch.argsort(order), steps)
 
     @classmethod
@@ -83,13 +88,15 @@ class Ragged:
         """How many rows are at work at each step."""
         return self._at_work.sum(1)
 
-    @cached_property
+    @property
     def active(self) -> list[int] | Tensor | None:
-        """How many rows are at work at each step, or which; None if always all."""
-        if self.seen and (not len(self.lengths) or int(self.lengths[-1]) == self.steps):
+        """How many rows are at work at each step, None if always all; or each row's length."""
+        return self._counts if self.seen else self.lengths
+
+    @cached_property
+    def _counts(self) -> list[int] | None:
+        if not len(self.lengths) or int(self.lengths[-1]) == self.steps:
             return None
-        if not self.seen:
-            return self._at_work
         counts: list[int] = self.sizes.tolist()
         return counts
 

@@ -12,7 +12,8 @@ from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_
 
 from cellwright.cell import Cell
 from cellwright.cell.names import parse_input
-from cellwright.engine import from_torch, native_backend, surroundings, torch_backend
+from cellwright.engine import from_torch, native_backend, operators, surroundings
+from cellwright.engine.backends import BACKENDS
 from cellwright.engine.checks import (
     check_input,
     check_rates,
@@ -24,12 +25,6 @@ from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.ragged import Ragged
 from cellwright.engine.state import State, StateShape
 from cellwright.engine.weights import LayerWeights, WeightBank
-
-BACKENDS: dict[str, Callable[[LayerCall], LayerResult]] = {
-    "auto": native_backend.run_or_fall_back,
-    "native": native_backend.run_or_refuse,
-    "torch": torch_backend.run,
-}
 
 
 class Recurrent(nn.Module):
@@ -105,6 +100,10 @@ class Recurrent(nn.Module):
         self.backend = backend
         self.init_range = init_range
         self._live_cell = cell.simplified()
+        self._cell_text = operators.cell_text(self._live_cell)
+        mixes = [node for node in self._live_cell.nodes if node.op == "mix"]
+        self._theta_sizes = {node.theta_name: len(node.inputs) for node in mixes}
+        self._input_weights = _input_weights(self._live_cell)
         directions = 2 if bidirectional else 1
         self.projection = nn.Linear(input_size, hidden_size, bias=False) if project_input else None
         first = hidden_size if project_input else input_size
@@ -163,6 +162,9 @@ class Recurrent(nn.Module):
             if isinstance(module, LayerWeights | nn.Linear):
                 module.reset_parameters()
 
+    def flatten_parameters(self) -> None:
+        """Nothing: there is no one block of memory to move weights to. `nn.LSTM` has it."""
+
     def zero_state(self, batch: int) -> State:
         """The state before the first step of a sequence."""
         tensors = self._shape.zeros(batch, next(self.parameters(), torch.empty(0)))
@@ -211,9 +213,9 @@ class Recurrent(nn.Module):
             The output of the last layer at every step, and the state (see
             `cellwright.engine.state`).
         """
-        if surroundings.left_out_of_graphs() and self.backend != "torch":
-            # A graph of all steps takes half a minute and more for one cell, and is slower than the
-            # core. As a decorator it would load the compiler, which slows down every call.
+        if surroundings.left_out_of_graphs() and not self._fits_a_graph(x):
+            # A graph of all steps takes half a minute and more for one cell. As a decorator it
+            # would load the compiler, which slows down every call.
             left_out = torch.compiler.disable(self.forward)  # type: ignore[no-untyped-call]
             return left_out(x, state, lengths, theta)  # type: ignore[no-any-return]
         if isinstance(x, PackedSequence):
@@ -231,6 +233,15 @@ class Recurrent(nn.Module):
         if alone:
             return output.squeeze(1), _each(new_state, lambda t: t.squeeze(-2))
         return (output.transpose(0, 1) if self.batch_first else output), new_state
+
+    def _fits_a_graph(self, x: Tensor | PackedSequence) -> bool:
+        """Whether `torch.compile` may look into a call: the core's operator serves it, or torch."""
+        if self.backend == "torch" or surroundings.transforms_in_graph():
+            return True  # a transform of torch.func has to see its function whole
+        if isinstance(x, PackedSequence) or not native_backend.available():
+            return False
+        tensors = [x, *self.parameters()]
+        return surroundings.takes_operators() and surroundings.unfit_for_graph(tensors) is None
 
     def _forward_packed(
         self,
@@ -272,7 +283,7 @@ class Recurrent(nn.Module):
             output, new_state = self._forward_rows(ragged.begin(x), state, ragged, theta)
             return ragged.end(output), new_state
         tensors = self._state_before(state, batch, x)
-        check_theta(self._live_cell, theta)
+        check_theta(self._theta_sizes, theta)
         if self.projection is not None:
             x = self.projection(x)
         output, finals, past = self._layers(x, tensors, theta, None)
@@ -283,10 +294,10 @@ class Recurrent(nn.Module):
     ) -> tuple[Tensor, State]:
         """All layers on what `ragged` keeps of a batch."""
         order, undo = ragged.order.to(x.device), ragged.undo.to(x.device)
-        tensors = self._state_before(state, len(order), x)
+        tensors = self._state_before(state, order.shape[0], x)
         if state is not None:
             tensors = self._shape.on_batch(tensors, order)
-        check_theta(self._live_cell, theta)
+        check_theta(self._theta_sizes, theta)
         if self.projection is not None:
             x = self.projection(x)
         output, finals, past = self._layers(x, tensors, theta, ragged)
@@ -352,8 +363,9 @@ class Recurrent(nn.Module):
             biases=weights.biases(),
             mask_hidden=mask_hidden,
             mask_input=mask_input,
-            theta={name: value.to(x) for name, value in theta.items()} if theta else theta,
+            theta={name: theta[name].to(x) for name in self._theta_sizes},
             active=None if ragged is None else ragged.active,
+            cell_text=self._cell_text,
         )
         return BACKENDS[self.backend](call)
 
@@ -369,19 +381,29 @@ class Recurrent(nn.Module):
             return weights
         dropped: dict[int, Tensor] = {}
         result = {}
-        for (linear, position), weight in weights.items():
-            known = parse_input(self._live_cell.node(linear).inputs[position])
-            if known is not None and known.state is None:
-                result[linear, position] = weight
+        for at, weight in weights.items():
+            if at in self._input_weights:
+                result[at] = weight
                 continue
             if id(weight) not in dropped:
                 dropped[id(weight)] = F.dropout(weight, self.weight_dropout)
-            result[linear, position] = dropped[id(weight)]
+            result[at] = dropped[id(weight)]
         return result
 
 
 def _layer_name(layer: int, direction: int) -> str:
     return f"layer{layer}" + ("_reverse" if direction else "")
+
+
+def _input_weights(cell: Cell) -> frozenset[tuple[str, int]]:
+    """Where weights multiply x, by linear and input's position."""
+    return frozenset(
+        (node.name, position)
+        for node in cell.nodes
+        if node.op == "linear"
+        for position, name in enumerate(node.inputs)
+        if (known := parse_input(name)) is not None and known.state is None
+    )
 
 
 def _each(state: State, change: Callable[[Tensor], Tensor]) -> State:

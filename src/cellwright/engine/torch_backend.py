@@ -23,7 +23,7 @@ def run(call: LayerCall) -> LayerResult:
     batch = call.x.shape[1]
     counts = mask = None
     if isinstance(call.active, Tensor):
-        mask = call.active.to(call.x.device).unsqueeze(2)
+        mask = rows_at_work(call.active, call.steps).to(call.x.device).unsqueeze(2)
     else:
         counts = call.active
     outputs = []
@@ -43,6 +43,11 @@ def run(call: LayerCall) -> LayerResult:
         outputs.append(output)
         states = moved
     return LayerResult(torch.stack(outputs), [value for past in states for value in past])
+
+
+def rows_at_work(lengths: Tensor, steps: int) -> Tensor:
+    """Which rows of these lengths are at work at each step: (steps, batch)."""
+    return lengths.unsqueeze(0) > torch.arange(steps, device=lengths.device).unsqueeze(1)
 
 
 def _moved_on(past: list[Tensor], new: Tensor, rows: int | None) -> list[Tensor]:
@@ -104,7 +109,7 @@ class _Step:
         """Mean and variance of each feature over the rows that are at work."""
         if not isinstance(self.call.active, Tensor):
             return moments_of(a)
-        at_work = self.call.active[self.step].to(a).unsqueeze(1)
+        at_work = (self.call.active > self.step).to(a).unsqueeze(1)
         share = at_work / at_work.sum().clamp(min=1)
         mean = (a * share).sum(0)
         return mean, ((a - mean).square() * share).sum(0)
