@@ -153,7 +153,8 @@ def test_a_server_that_goes_away_and_comes_back(
             assert lost["trouble"].startswith("cannot use the store postgresql://tester@127.0.0.1")
             assert lost["gone"] == []
             listed = api(address, "list")
-            assert (listed["rows"], listed["trouble"]) == ([before], lost["trouble"])
+            assert listed["rows"] == [before]
+            assert "cannot use the store" in listed["trouble"]  # the reason may be another by now
             assert "cannot use the store" in api(address, "item", id=STUDY)["error"]
             refused = ask(address, f"/api/trials?id={STUDY}")
             assert (refused.status, list(refused.value)) == (422, ["error"])
