@@ -134,6 +134,12 @@ int64_t scratch_floats(const Program& p, const Call& c) {
   return lay_out(m, nullptr, 0);
 }
 
+int64_t kept_floats(const Program& p, const Call& c) {
+  Team none{};
+  Machine m = make_machine(p, c, none, 0);
+  return lay_out_kept(m, nullptr);
+}
+
 void run(const Program& p, const Call& c, Team& team, int thread) {
   Machine m = make_machine(p, c, team, thread);
   lay_out(m, c.scratch, thread);
@@ -155,7 +161,7 @@ namespace cellwright {
 
 extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
 const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {
-    CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, run,
+    CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, kept_floats, run,
     cross_entropy_floats, run_cross_entropy,
     crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows};
 

@@ -30,6 +30,7 @@ struct Machine {
   int job_vectors;  // the same for products over all time steps
   // Parts of the scratch memory.
   float** packed;
+  uint64_t** seals;  // of the panels of each weight that were packed by an earlier call, or null
   float** bias;
   float* blocks;
   float* rings;
@@ -106,6 +107,33 @@ void count_rows_before(Machine& m) {
   for (int64_t t = 0; t < m.c.steps; ++t) m.before[t + 1] = m.before[t] + m.c.active[t];
 }
 
+// Weights that were packed stay where the caller keeps them for later calls: a number that says how
+// they were packed, then for each weight the seals of its panels and the panels. With `base` null
+// it only counts.
+int64_t lay_out_kept(Machine& m, float* base) {
+  const Program& p = m.p;
+  int64_t used = kPad;
+  bool as_before = false;
+  if (base) {
+    const int64_t way = (m.vectors * 4 + m.job_vectors) * 64 + kLanes;
+    int64_t* const header = reinterpret_cast<int64_t*>(base);
+    as_before = *header == way;
+    *header = way;
+  }
+  for (int w = 0; w < p.weight_count; ++w) {
+    if (!is_in_steps(p, w) && !is_in_jobs(p, w)) continue;
+    const int64_t n = m.columns(p.weight_rows[w]), k = m.columns(p.weight_columns[w]);
+    const int64_t seals = padded(2 * vectors_of(n));  // as many as panels could ever be
+    if (base) {
+      if (!as_before) std::memset(base + used, 0, sizeof(float) * static_cast<size_t>(seals));
+      m.seals[w] = reinterpret_cast<uint64_t*>(base + used);
+      m.packed[w] = base + used + seals;
+    }
+    used += seals + padded(packed_size(k, n));
+  }
+  return used;
+}
+
 // Lays out the scratch memory; with `base` null it only counts.
 int64_t lay_out(Machine& m, float* base, int thread) {
   const Program& p = m.p;
@@ -120,11 +148,12 @@ int64_t lay_out(Machine& m, float* base, int thread) {
     return reinterpret_cast<float**>(take(count * 2));
   };
   m.packed = take_pointers(p.weight_count);
+  m.seals = c.kept ? reinterpret_cast<uint64_t**>(take_pointers(p.weight_count)) : nullptr;
   m.bias = take_pointers(p.group_count);
   for (int w = 0; w < p.weight_count; ++w) {
     const int64_t n = m.columns(p.weight_rows[w]), k = m.columns(p.weight_columns[w]);
     float* memory = nullptr;
-    if (is_in_steps(p, w) || is_in_jobs(p, w))
+    if (!c.kept && (is_in_steps(p, w) || is_in_jobs(p, w)))
       memory = take(p.backward ? packed_size(n, k) : packed_size(k, n));
     if (base && thread == 0) m.packed[w] = memory;
   }
@@ -132,6 +161,7 @@ int64_t lay_out(Machine& m, float* base, int thread) {
     float* memory = take(m.stride(p.group_width[g]));
     if (base && thread == 0) m.bias[g] = memory;
   }
+  if (c.kept && base && thread == 0) lay_out_kept(m, c.kept);
   m.before = c.active ? reinterpret_cast<int64_t*>(take(2 * (c.steps + 1))) : nullptr;
   if (base && thread == 0) count_rows_before(m);
   m.blocks = take(p.block_count * c.batch * m.widest);
@@ -182,7 +212,7 @@ Range balanced_rows(const Call& c, int thread, int threads) {
 
 Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
   Machine m{p, c, team, thread, c.threads, {}, {}, 0, 0, 0, 0, {}, {}, {}, {},
-            {}, {}, {}, {}, {}, {}, {}, {}};
+            {}, {}, {}, {}, {}, {}, {}, {}, {}};
   m.real[0] = c.hidden;
   m.real[1] = c.input;
   m.ld[0] = padded(c.hidden);

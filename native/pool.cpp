@@ -2,8 +2,14 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#if defined(__linux__)
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 #include <atomic>
+#include <climits>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -13,7 +19,17 @@
 
 namespace cellwright {
 
-void cellwright_yield() { std::this_thread::yield(); }
+#if defined(__linux__)
+void sleep_while(const int32_t* number, int32_t value) {
+  syscall(SYS_futex, number, FUTEX_WAIT_PRIVATE, value, nullptr, nullptr, 0);
+}
+void wake_all(const int32_t* number) {
+  syscall(SYS_futex, number, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
+#else
+void sleep_while(const int32_t*, int32_t) { std::this_thread::yield(); }
+void wake_all(const int32_t*) {}
+#endif
 
 namespace {
 
@@ -70,8 +86,11 @@ class Pool {
     }
     wake_.notify_all();
     work(0, threads);
-    for (int spins = 0; left_.load(std::memory_order_acquire) > 0; ++spins)
-      if (spins > kSpins) std::this_thread::yield();
+    for (int spins = 0;; ++spins) {
+      const int32_t left = left_.load(std::memory_order_acquire);
+      if (left == 0) break;
+      if (spins > kSpins) sleep_while(reinterpret_cast<const int32_t*>(&left_), left);
+    }
   }
 
  private:
@@ -85,6 +104,7 @@ class Pool {
       ++seen;
       if (number < threads_) (*work_)(number, threads_);
       left_.fetch_sub(1, std::memory_order_release);
+      wake_all(reinterpret_cast<const int32_t*>(&left_));
     }
   }
 
@@ -92,7 +112,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::atomic<unsigned> round_{0};
-  std::atomic<int> left_{0};
+  std::atomic<int32_t> left_{0};
   const Work* work_ = nullptr;
   int threads_ = 0;
 };

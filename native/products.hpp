@@ -4,6 +4,7 @@
 
 #include "machine.hpp"
 #include "pieces.hpp"
+#include "seal.hpp"
 
 namespace {
 
@@ -11,6 +12,19 @@ using namespace cellwright;
 
 constexpr int64_t kRowBlock = 63;    // rows of all time steps taken at a time
 constexpr int64_t kPieceTiles = 80;  // tiles of a weight gradient taken at a time
+
+// Whether an earlier call left this panel of a weight as it would be packed now.
+bool is_packed(Machine& m, int weight, int64_t panel, int vectors) {
+  if (!m.seals) return false;
+  const int64_t n = m.columns(m.p.weight_rows[weight]);
+  const int64_t k = m.columns(m.p.weight_columns[weight]);
+  const int64_t begin = panel * vectors * kLanes;
+  const int64_t rows = n - begin < vectors * kLanes ? n - begin : vectors * kLanes;
+  const uint64_t now = seal_of(m.c.weights[weight] + begin * k, rows * k);
+  const bool same = m.seals[weight][panel] == now;
+  m.seals[weight][panel] = now;
+  return same;
+}
 
 void pack_weights(Machine& m) {
   const Program& p = m.p;
@@ -24,7 +38,7 @@ void pack_weights(Machine& m) {
       if (turn++ % m.threads != m.thread) continue;
       if (p.backward)
         pack(m.c.weights[w], k, 1, n, k, vectors, panel, panel + 1, m.packed[w]);
-      else
+      else if (!is_packed(m, w, panel, vectors))
         pack(m.c.weights[w], 1, k, k, n, vectors, panel, panel + 1, m.packed[w]);
     }
   }

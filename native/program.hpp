@@ -168,6 +168,7 @@ struct Call {
   const float* const* final_gradients;  // the same order, or null
   float* const* initial_gradients;      // the same order, or null
   float* scratch;                       // at least scratch_floats()
+  float* kept;                          // packed weights of earlier calls, or null: kept_floats()
   int32_t threads;
   const double* shares;  // of the rows for each thread, adding up to 1; null for equal ones
   bool split_columns;  // threads share columns of each product instead of rows of the batch
@@ -236,17 +237,20 @@ constexpr int kMostThreads = 64;
 struct Team {
   int32_t arrived;
   int32_t generation;
+  int32_t sleepers;
   int64_t claimed[2];
   double pace[kMostThreads];
 };
 
-// Lets another thread run; outside the per-instruction-set files.
-void cellwright_yield();
+// Sleeps until the number changes, and wakes all who sleep so; outside the per-instruction-set files.
+void sleep_while(const int32_t* number, int32_t value);
+void wake_all(const int32_t* number);
 
 // What each instruction set offers.
 struct Core {
   const char* name;
   int64_t (*scratch_floats)(const Program&, const Call&);
+  int64_t (*kept_floats)(const Program&, const Call&);
   void (*run)(const Program&, const Call&, Team&, int thread);
   int64_t (*cross_entropy_floats)(const CrossEntropy&);
   void (*run_cross_entropy)(const CrossEntropy&, Team&, int thread);

@@ -16,6 +16,7 @@ from cellwright.engine import Recurrent, native_backend, torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_memory import workspaces
 from cellwright.engine.recurrent import BACKENDS
+from cellwright.engine.ways import Way
 
 Results = dict[str, Tensor | None]
 """Outputs, states and gradients by name."""
@@ -204,7 +205,7 @@ def _in_double(module: Recurrent, inputs: Inputs, noise: float, seed: int) -> Re
         return LayerResult(result.output.float(), [t.float() for t in result.final])
 
     before = module.backend
-    BACKENDS["double"] = backend
+    BACKENDS["double"] = lambda layers: [backend(layer) for layer in layers]
     try:
         return run(on(module, "double"), inputs)
     finally:
@@ -225,19 +226,17 @@ def poisoned_memory() -> Iterator[None]:
 
 @contextmanager
 def shared_out(by: str | None, threads: int = 2) -> Iterator[None]:
-    """Calls of any size are shared out to threads here, by rows or by columns."""
-    names = ("_THREAD_WORK", "_split_columns")
-    before = torch.get_num_threads(), [getattr(native_backend, name) for name in names]
+    """Calls of any size are shared out to threads here, by rows, columns or directions."""
+    before = torch.get_num_threads(), native_backend._options
     torch.set_num_threads(threads)
     if by is not None:
-        native_backend._THREAD_WORK = 1
-        native_backend._split_columns = lambda *_: by == "columns"
+        way = Way(threads, split_columns=by == "columns", at_once=by == "directions")
+        native_backend._options = lambda *_: (way,)
     try:
         yield
     finally:
         torch.set_num_threads(before[0])
-        for name, value in zip(names, before[1], strict=True):
-            setattr(native_backend, name, value)
+        native_backend._options = before[1]
 
 
 @contextmanager
@@ -246,9 +245,9 @@ def core_calls() -> Iterator[list[Cell]]:
     cells: list[Cell] = []
     original = native_backend.run
 
-    def counted(layer_call: Any) -> Any:
-        cells.append(layer_call.cell)
-        return original(layer_call)
+    def counted(layer_calls: Any) -> Any:
+        cells.extend(call.cell for call in layer_calls)
+        return original(layer_calls)
 
     native_backend.run = counted
     try:

@@ -70,7 +70,7 @@ def test_results_do_not_depend_on_threads(name: str, ragged: bool) -> None:
     module, inputs = case(name, ragged=ragged)
     alone = shared(module, inputs, None, 1)
     for threads in (2, 3):
-        for by in (None, "rows", "columns"):
+        for by in (None, "rows", "columns", "directions"):
             found = shared(module, inputs, by, threads)
             assert_identical(found, alone, f"{threads} threads, {by}")
 

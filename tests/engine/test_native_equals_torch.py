@@ -55,7 +55,7 @@ def test_random_cells_agree(space: str, start: int) -> None:
     for number in range(start, start + CHUNK):
         rng = random.Random(f"{space} {number}")
         module, inputs = random_case(SPACES[space](rng), rng)
-        with shared_out(rng.choice((None, "rows", "columns"))):
+        with shared_out(rng.choice((None, "rows", "columns", "directions"))):
             assert_native_is_torch(module, inputs)
 
 

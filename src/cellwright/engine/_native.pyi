@@ -52,6 +52,10 @@ def crf_decode(
 ) -> None: ...
 def add_weighted_rows(*, rows: int, columns: int, weights: int, table: int, sums: int) -> None: ...
 
+class Call: ...
+
+def run(calls: Sequence[Call], threads: int, split_columns: bool, at_once: bool) -> None: ...
+
 class Program:
     def __init__(
         self,
@@ -77,7 +81,7 @@ class Program:
         input_gradient: int,
         backward: bool,
     ) -> None: ...
-    def run(
+    def call(
         self,
         *,
         steps: int,
@@ -100,6 +104,6 @@ class Program:
         final_states: Sequence[int],
         final_gradients: Sequence[int],
         initial_gradients: Sequence[int],
-        threads: int,
-        split_columns: bool,
-    ) -> None: ...
+        kept: int,
+    ) -> Call: ...
+    def kept_floats(self, hidden: int, input: int) -> int: ...

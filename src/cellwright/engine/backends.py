@@ -2,50 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from cellwright.engine import native_backend, operators, surroundings, torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_job import UnfitTensorError
 
+Calls = Sequence[LayerCall]
+"""A layer in its directions."""
 
-def run_or_fall_back(call: LayerCall) -> LayerResult:
-    """Run one layer on the core if that is possible, else on torch, saying so once.
+
+def run_or_fall_back(calls: Calls) -> list[LayerResult]:
+    """Run a layer on the core if that is possible, else on torch, saying so once.
 
     Nothing is said where torch does more than to compute, such as to trace: it is asked to.
     """
     if surroundings.transformed() is not None:
-        return operators.run(call) if _in_graph(call) else torch_backend.run(call)
-    if call.x.shape[1] == 0:  # nothing to compute
-        return torch_backend.run(call)
-    reason = native_backend.refusal(call)
+        return [operators.run(c) if _in_graph(c) else torch_backend.run(c) for c in calls]
+    if calls[0].x.shape[1] == 0:  # nothing to compute
+        return run_on_torch(calls)
+    reason = _refusal(calls)
     if reason is None:
         try:
-            return native_backend.run(call)
+            return native_backend.run(calls)
         except (
             UnfitTensorError
         ):  # torch computes with such a tensor, or knows what is wrong with it
-            return torch_backend.run(call)
+            return run_on_torch(calls)
     native_backend.warn_once(reason)
-    return torch_backend.run(call)
+    return run_on_torch(calls)
 
 
-def run_or_refuse(call: LayerCall) -> LayerResult:
-    """Run one layer on the core, or say why that is not possible."""
+def run_or_refuse(calls: Calls) -> list[LayerResult]:
+    """Run a layer on the core, or say why that is not possible."""
     reason = surroundings.transformed()
-    if reason is not None and _in_graph(call):
-        return operators.run(call)
-    if reason is None and call.x.shape[1] == 0:
-        return torch_backend.run(call)
-    reason = reason or native_backend.refusal(call)
+    if reason is not None and all(map(_in_graph, calls)):
+        return [operators.run(call) for call in calls]
+    if reason is None and calls[0].x.shape[1] == 0:
+        return run_on_torch(calls)
+    reason = reason or _refusal(calls)
     if reason is None:
         try:
-            return native_backend.run(call)
+            return native_backend.run(calls)
         except UnfitTensorError as error:
             reason = str(error)
     raise RuntimeError(
         f"the native backend does not serve this call ({reason}): with backend='auto', torch does"
     )
+
+
+def run_on_torch(calls: Calls) -> list[LayerResult]:
+    """Run a layer on torch."""
+    return [torch_backend.run(call) for call in calls]
+
+
+def _refusal(calls: Calls) -> str | None:
+    return next(filter(None, map(native_backend.refusal, calls)), None)
 
 
 def _in_graph(call: LayerCall) -> bool:
@@ -57,8 +69,8 @@ def _in_graph(call: LayerCall) -> bool:
     )
 
 
-BACKENDS: dict[str, Callable[[LayerCall], LayerResult]] = {
+BACKENDS: dict[str, Callable[[Calls], list[LayerResult]]] = {
     "auto": run_or_fall_back,
     "native": run_or_refuse,
-    "torch": torch_backend.run,
+    "torch": run_on_torch,
 }

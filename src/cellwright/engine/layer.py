@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from cellwright.cell import Cell
+from cellwright.engine.kept_weights import KeptWeights
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class LayerCall:
         active: how many rows are at work at each step, never growing; None if always all. Where
             numbers may not be looked at, each row's length: (batch).
         cell_text: the cell as JSON, for graphs that are to be run without this object.
+        kept: where the core may leave the weights as it has them in memory, for later calls.
     """
 
     cell: Cell
@@ -40,6 +42,7 @@ class LayerCall:
     theta: Mapping[str, Tensor]
     active: list[int] | Tensor | None
     cell_text: str = ""
+    kept: KeptWeights | None = None
 
     @property
     def steps(self) -> int:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from time import perf_counter
 from types import ModuleType
 from typing import Any
 
@@ -13,9 +15,10 @@ from cellwright.cell import Cell
 from cellwright.engine import graph as graphs
 from cellwright.engine import surroundings
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import Arguments, Job, Programs
+from cellwright.engine.native_job import Arguments, Job, Pass, Programs
 from cellwright.engine.plan import make_plan
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
+from cellwright.engine.ways import Way
 
 _native: ModuleType | None
 try:
@@ -23,7 +26,7 @@ try:
 except ImportError:  # the core could not be built: everything runs on torch
     _native = None
 
-_SPLIT_BYTES = 4_000_000  # from here on a step's weights do not nearly fit a core's cache
+_SPLIT_BYTES = 1_000_000  # from here on a step's weights do not nearly fit a core's cache
 _MOST_THREADS = 64  # that the core can keep apart
 _THREAD_WORK = 1_000_000  # multiply-adds for which waking another thread pays
 
@@ -61,25 +64,107 @@ def warn_once(reason: str) -> None:
         )
 
 
-def run(call: LayerCall) -> LayerResult:
-    """Run one layer."""
-    learns = torch.is_grad_enabled() and any(t.requires_grad for t in tensors_of(call))
-    reaches_input = learns and (call.x.requires_grad or call.x_for_linears.requires_grad)
-    job = prepare(call, train=learns, input_gradient=reaches_input)
-    arguments = job.arguments(call)
-    if not learns:
-        return LayerResult(*job.forward(arguments, keep=False))
-    output, *final = _Run.apply(job, arguments, *arguments.flat)  # type: ignore[no-untyped-call]
-    return LayerResult(output, final)
+def run(calls: Sequence[LayerCall]) -> list[LayerResult]:
+    """Run layers of one cell and of the same sizes, such as a layer in both directions."""
+    tensors = [tensor for call in calls for tensor in tensors_of(call)]
+    learns = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
+    reaches_input = learns and any(
+        call.x.requires_grad or call.x_for_linears.requires_grad for call in calls
+    )
+    jobs = [prepare(call, train=learns, input_gradient=reaches_input) for call in calls]
+    arguments = [job.arguments(call) for job, call in zip(jobs, calls, strict=True)]
+    if learns:
+        flat = [tensor for part in arguments for tensor in part.flat]
+        results = _Run.apply(jobs, arguments, *flat)  # type: ignore[no-untyped-call]
+    else:
+        results = forward(jobs, arguments, keep=False)
+    each = len(results) // len(jobs)
+    return [
+        LayerResult(results[i], [*results[i + 1 : i + each]]) for i in range(0, len(results), each)
+    ]
 
 
 def prepare(call: LayerCall, *, train: bool, input_gradient: bool) -> Job:
-    """The call's job for the core, with as many threads as it is worth."""
-    job = Job(programs(call, train=train, input_gradient=input_gradient), call)
-    work = job.steps * job.batch * job.memory.weight_bytes // 4
-    job.threads = threads_for(work)
-    job.split_columns = _split_columns(job.batch, job.threads, job.memory.weight_bytes)
-    return job
+    """The call's job for the core."""
+    return Job(programs(call, train=train, input_gradient=input_gradient), call)
+
+
+def forward(
+    jobs: Sequence[Job],
+    arguments: Sequence[Arguments],
+    *,
+    keep: bool,
+    workspace: Tensor | None = None,
+) -> list[Tensor]:
+    """Outputs and final states of each job; with `keep`, what backward needs stays with it."""
+    pairs = zip(jobs, arguments, strict=True)
+    passes = [job.forward(given, workspace=workspace) for job, given in pairs]
+    _run(passes)
+    for job in jobs:
+        if keep:
+            job.give_back_kept()
+        else:
+            job.release()
+    return [tensor for one in passes for tensor in one.results]
+
+
+def backward(
+    jobs: Sequence[Job],
+    arguments: Sequence[Arguments],
+    needed: Sequence[Arguments],
+    gradients: Sequence[Sequence[Tensor | None]],
+) -> list[Tensor | None]:
+    """Gradients of all arguments, None where not needed."""
+    again = [i for i, job in enumerate(jobs) if job.workspace is None]
+    if again:  # a second backward pass: the first one used it up
+        forward([jobs[i] for i in again], [arguments[i] for i in again], keep=True)
+    passes = [
+        job.backward(given, need, output, final)
+        for job, given, need, (output, *final) in zip(
+            jobs, arguments, needed, gradients, strict=True
+        )
+    ]
+    _run(passes)
+    found: list[Tensor | None] = []
+    for job, given, one in zip(jobs, arguments, passes, strict=True):
+        job.release()
+        parts = given.like(one.results)
+        found += parts._replace(theta=[rows.sum(0) for rows in parts.theta]).flat
+    return found
+
+
+def _run(passes: Sequence[Pass]) -> None:
+    """Run passes of one program on threads, in the way that has been fastest so far."""
+    assert _native is not None
+    job = passes[0].job
+    rows = job.steps * job.batch if job.active is None else sum(job.active)
+    options = _options(job, rows, len(passes))
+    calls = [one.call for one in passes]
+    if len(options) == 1:
+        _native.run(calls, *options[0])
+        return
+    about = (passes[0].is_backward, job.batch.bit_length(), job.hidden, job.input)
+    ways = job.programs.ways(about, options)
+    way = ways.choose()
+    start = perf_counter()
+    _native.run(calls, *way)
+    ways.learn(way, (perf_counter() - start) / rows)
+
+
+def _options(job: Job, rows: int, calls: int) -> tuple[Way, ...]:
+    """Ways to run, the most promising one first."""
+    weight_bytes = job.memory.weight_bytes
+    threads = threads_for(calls * rows * weight_bytes // 4)
+    if threads == 1:
+        return (Way(1),)
+    few = job.batch < 4 * threads // calls
+    columns = few and weight_bytes > _SPLIT_BYTES and threads > calls
+    ways = [Way(threads, columns)]
+    if calls > 1:
+        ways.insert(0, Way(threads, columns, at_once=True))
+    if threads > 3:
+        ways.append(Way(threads // 2, columns))
+    return (*ways, Way(1))
 
 
 def tensors_of(call: LayerCall) -> list[Tensor]:
@@ -88,16 +173,6 @@ def tensors_of(call: LayerCall) -> list[Tensor]:
         call.x, call.x_for_linears, *call.initial, *call.weights.values(),
         *call.biases.values(), *call.theta.values(),
     ]  # fmt: skip
-
-
-def _split_columns(batch: int, threads: int, weight_bytes: int) -> bool:
-    """Whether threads share columns: few rows each, and weights that do not fit a cache.
-
-    They then wait for each other after every product, which pays only for large ones.
-    """
-    rows = batch / threads
-    limit = _SPLIT_BYTES / 4 if rows < 4 else _SPLIT_BYTES
-    return threads > 1 and rows <= 16 and weight_bytes > limit
 
 
 def programs(call: LayerCall, *, train: bool, input_gradient: bool) -> Programs:
@@ -128,26 +203,42 @@ class _Run(torch.autograd.Function):
     """The core's two passes, joined for autograd."""
 
     @staticmethod
-    def forward(ctx: Any, job: Job, parts: Arguments, *flat: Tensor) -> tuple[Tensor, ...]:
+    def forward(
+        ctx: Any, jobs: list[Job], parts: list[Arguments], *flat: Tensor
+    ) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*flat)
-        ctx.job = job
-        ctx.parts = Arguments(*([None] * len(part) for part in parts))
-        output, final = job.forward(parts.like(flat), keep=True)
-        return (output, *final)
+        ctx.jobs = jobs
+        ctx.parts = [Arguments(*([None] * len(part) for part in one)) for one in parts]
+        return tuple(forward(jobs, _cut(ctx.parts, flat), keep=True))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
-        job: Job = ctx.job
-        arguments = ctx.parts.like(ctx.saved_tensors)
-        needed = ctx.parts.like(ctx.needs_input_grad[2:])
+        jobs: list[Job] = ctx.jobs
+        arguments = _cut(ctx.parts, ctx.saved_tensors)
+        needed = _cut(ctx.parts, ctx.needs_input_grad[2:])
         if not wanted_of_torch(gradients):
-            return (None, None, *job.backward(arguments, needed, gradients[0], list(gradients[1:])))
+            each = len(gradients) // len(jobs)
+            cut = [gradients[i : i + each] for i in range(0, len(gradients), each)]
+            return (None, None, *backward(jobs, arguments, needed, cut))
         if torch.is_grad_enabled():
             warn_once("it has no gradients of gradients")
 
         def again(flat: list[Tensor]) -> list[Tensor]:
-            result = job.on_torch(arguments.like(flat))
-            return [result.output, *result.final]
+            pairs = zip(jobs, _cut(ctx.parts, flat), strict=True)
+            results = [job.on_torch(given) for job, given in pairs]
+            return [tensor for one in results for tensor in (one.output, *one.final)]
 
-        return (None, None, *torch_gradients(again, arguments.flat, needed.flat, gradients))
+        flat = [tensor for one in arguments for tensor in one.flat]
+        wanted = [need for one in needed for need in one.flat]
+        return (None, None, *torch_gradients(again, flat, wanted, gradients))
+
+
+def _cut(parts: Sequence[Arguments], flat: Sequence[Any]) -> list[Arguments]:
+    """The arguments of each job from those of all of them."""
+    found, begin = [], 0
+    for one in parts:
+        count = sum(map(len, one))
+        found.append(one.like(flat[begin : begin + count]))
+        begin += count
+    return found

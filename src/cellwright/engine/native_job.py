@@ -1,4 +1,4 @@
-"""One call of the native core: a layer's tensors, its two passes, and their memory."""
+"""One layer for the native core: its tensors, its two passes, and their memory."""
 
 from __future__ import annotations
 
@@ -13,23 +13,25 @@ from torch import Tensor
 from cellwright.cell import Cell
 from cellwright.engine import torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_memory import ROW, Memory, lay_out, padded, workspaces
+from cellwright.engine.native_memory import ROW, Memory, address, lay_out, padded, workspaces
 from cellwright.engine.plan import Plan
+from cellwright.engine.ways import Way, Ways
 
 if TYPE_CHECKING:
     from cellwright.engine import _native
 
-_MOST_SIZES = 100  # layouts that are kept for one program
+_MOST_SIZES = 100  # layouts, and ways to run, that are kept for one program
 
 
-@dataclass
+@dataclass(eq=False)
 class Programs:
-    """A plan's programs, and the memory layouts for the sizes they were run with."""
+    """A plan's programs, and what is known about the sizes they were run with."""
 
     plan: Plan
     forward: _native.Program
     backward: _native.Program | None
     _memory: dict[tuple[int, int, int, int], Memory] = field(default_factory=dict)
+    _ways: dict[tuple[object, ...], Ways] = field(default_factory=dict)
 
     def memory(self, steps: int, batch: int, hidden: int, input_size: int) -> Memory:
         """The layout for these sizes, worked out once."""
@@ -39,6 +41,19 @@ class Programs:
                 self._memory.clear()
             self._memory[key] = lay_out(self.plan, *key)
         return self._memory[key]
+
+    def kept_floats(self, hidden: int, input_size: int) -> int:
+        """Floats that its packed weights take where they are kept from call to call."""
+        return self.forward.kept_floats(hidden, input_size)
+
+    def ways(self, about: tuple[object, ...], options: tuple[Way, ...]) -> Ways:
+        """What is known about these ways to run calls of about the same size."""
+        key = (about, options)
+        if key not in self._ways:
+            if len(self._ways) >= _MOST_SIZES:
+                self._ways.clear()
+            self._ways[key] = Ways(options)
+        return self._ways[key]
 
 
 class UnfitTensorError(RuntimeError):
@@ -78,6 +93,18 @@ class Arguments(NamedTuple):
         return Arguments(*parts)
 
 
+class Pass(NamedTuple):
+    """A pass of a job that is ready to be run."""
+
+    job: Job
+    call: _native.Call
+    is_backward: bool
+    results: list[Any]
+    """Tensors that it fills."""
+    read: object = None
+    """What has to stay in memory until it has run."""
+
+
 class Job:
     """One call: sizes, masks, and the memory that its passes share."""
 
@@ -90,9 +117,9 @@ class Job:
         self.steps, self.batch = call.steps, call.x.shape[1]
         self.hidden, self.input = call.hidden_size, call.x.shape[2]
         self.memory = programs.memory(self.steps, self.batch, self.hidden, self.input)
-        self.threads = 1
-        self.split_columns = False
+        self.kept = call.kept
         self.workspace: Tensor | None = None
+        self.taken: Tensor | None = None
         self.padded_masks = [
             None if mask is None else F.pad(mask, (0, padded(mask.shape[1]) - mask.shape[1]))
             for mask in self.masks
@@ -159,26 +186,23 @@ class Job:
 
     # -- the two passes ----------------------------------------------------------------
 
-    def forward(
-        self, arguments: Arguments, *, keep: bool, workspace: Tensor | None = None
-    ) -> tuple[Tensor, list[Tensor]]:
-        """Outputs and final states; with `keep`, what backward needs stays in the workspace."""
+    def forward(self, arguments: Arguments, *, workspace: Tensor | None = None) -> Pass:
+        """The pass to outputs and final states; what backward needs is in the workspace then."""
         new = arguments.x[0].new_empty  # like x, whatever torch's defaults are
         output = new(self.steps, self.batch, self.hidden)
         final = [new(self.batch, self.hidden) for _ in arguments.initial]
         if workspace is None:
             workspace = workspaces.take(self.memory.floats)
         self.workspace = workspace
-        self._run(
+        call = self._call(
             self.programs.forward,
             arguments,
             {},
             output=output.data_ptr(),
             final_states=_addresses(final),
+            kept=address(self._take_kept()),
         )
-        if not keep:
-            self._release()
-        return output, final
+        return Pass(self, call, False, [output, *final])
 
     def backward(
         self,
@@ -186,10 +210,8 @@ class Job:
         needed: Arguments,
         output: Tensor | None,
         final: list[Tensor | None],
-    ) -> list[Tensor | None]:
-        """Gradients of the arguments, None where not needed."""
-        if self.workspace is None:  # a second backward pass: the first one used it up
-            self.forward(arguments, keep=True)
+    ) -> Pass:
+        """The pass to the gradients of the arguments, None where not needed."""
         if output is None:
             output = arguments.x[0].new_zeros(self.steps, self.batch, self.hidden)
         output = output.contiguous()
@@ -202,7 +224,7 @@ class Job:
         # Each row sums its own, so that the result does not depend on the threads.
         thetas = self.programs.plan.graph.theta_count
         theta_rows = arguments.x[0].new_zeros(self.batch if thetas else 0, thetas)
-        self._run(
+        call = self._call(
             self.programs.backward,
             arguments,
             inputs,
@@ -213,13 +235,12 @@ class Job:
             bias_gradients=_addresses(biases),
             theta_gradient=theta_rows.data_ptr(),
         )
-        self._release()
         x = [
             inputs.get(f"gradient of {owner}") if need else None
             for owner, need in zip(_X, needed.x, strict=True)
         ]
-        theta = [theta_rows.sum(0)] if thetas else []
-        return Arguments(x, initial, weights, biases, theta).flat
+        results = Arguments(x, initial, weights, biases, [theta_rows] if thetas else [])
+        return Pass(self, call, True, results.flat, (output, final))
 
     def _input_gradients(self, arguments: Arguments) -> dict[str, Tensor]:
         """Memory for the gradients of x that the plan asks for."""
@@ -232,13 +253,13 @@ class Job:
             if f"gradient of {owner}" in owners
         }
 
-    def _run(
+    def _call(
         self,
         program: _native.Program | None,
         arguments: Arguments,
         buffers: dict[str, Tensor],
         **results: Any,
-    ) -> None:
+    ) -> _native.Call:
         assert program is not None
         assert self.workspace is not None
         tensors = {**dict(zip(_X, arguments.x, strict=True)), **buffers}
@@ -246,7 +267,7 @@ class Job:
         x, initial, weights, biases, theta = map(_addresses, arguments)
         if 0 in x or 0 in initial or 0 in weights or 0 in biases or 0 in theta:
             raise NoMemoryError
-        program.run(
+        return program.call(
             steps=self.steps,
             batch=self.batch,
             hidden=self.hidden,
@@ -259,15 +280,29 @@ class Job:
             biases=biases,
             theta=theta[0] if theta else 0,
             initial=initial,
-            threads=self.threads,
-            split_columns=self.split_columns,
             **{**_NO_RESULTS, **results},
         )
 
-    def _release(self) -> None:
+    def _take_kept(self) -> Tensor | None:
+        """Memory with packed weights, for calls so small that packing them is much of the work."""
+        if self.kept is None or self.steps * self.batch > _MOST_ROWS_TO_KEEP_FOR:
+            return None
+        floats = self.programs.kept_floats(self.hidden, self.input)
+        self.taken = self.kept.take(self.programs, floats)
+        return self.taken
+
+    def release(self) -> None:
+        """Give all memory back."""
         if self.workspace is not None:
             workspaces.give_back(self.workspace)
         self.workspace = None
+        self.give_back_kept()
+
+    def give_back_kept(self) -> None:
+        """Give the packed weights back."""
+        if self.kept is not None and self.taken is not None:
+            self.kept.give_back(self.programs, self.taken)
+        self.taken = None
 
     def on_torch(self, arguments: Arguments) -> LayerResult:
         """The same on the torch backend, for gradients that the core does not give."""
@@ -308,6 +343,7 @@ class Job:
         return cell, {name: torch.stack(values) for name, values in theta.items()}
 
 
+_MOST_ROWS_TO_KEEP_FOR = 512  # of all steps; for more of them packing is a small part of the work
 _X = ("x", "masked x")
 _NO_RESULTS: dict[str, Any] = {
     "weight_gradients": [],
@@ -318,6 +354,7 @@ _NO_RESULTS: dict[str, Any] = {
     "final_states": [],
     "final_gradients": [],
     "initial_gradients": [],
+    "kept": 0,
 }
 
 

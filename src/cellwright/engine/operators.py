@@ -66,7 +66,8 @@ def _layer(*given: Any) -> list[Tensor]:
             with suppress(UnfitTensorError):
                 rows = SortedRows(operands)
                 job = native_backend.prepare(rows.call, train=False, input_gradient=False)
-                output, final = job.forward(job.arguments(rows.call), keep=False)
+                arguments = job.arguments(rows.call)
+                output, *final = native_backend.forward([job], [arguments], keep=False)
                 return [rows.undone(output, 1), *(rows.undone(state, 0) for state in final)]
         result = torch_backend.run(operands.call)
         return [result.output, *(state.clone() for state in result.final)]
@@ -87,7 +88,8 @@ def _layer_keeping(*given: Any) -> list[Tensor]:
         kept = rows.call.x.new_empty(job.memory.floats)
         if not job.batch:
             return [*_layer(*operands), kept]
-        output, final = job.forward(job.arguments(rows.call), keep=True, workspace=kept)
+        arguments = job.arguments(rows.call)
+        output, *final = native_backend.forward([job], [arguments], keep=True, workspace=kept)
         return [rows.undone(output, 1), *(rows.undone(state, 0) for state in final), kept]
 
 
@@ -111,9 +113,8 @@ def _layer_gradients(*given: Any) -> list[Tensor]:
         arguments = job.arguments(rows.call)
         wanted = _wanted(job, rows.operands, needed)
         _check_gradients(job, gradients)
-        output = rows.ordered(gradients[0], 1)
-        final = [rows.ordered(gradient, 0) for gradient in gradients[1:]]
-        found = arguments.like(job.backward(arguments, wanted, output, final))
+        ordered = [rows.ordered(gradient, int(i == 0)) for i, gradient in enumerate(gradients)]
+        found = arguments.like(native_backend.backward([job], [arguments], [wanted], [ordered]))
         every = _by_operand(job, rows, found)
         return [
             every[i] if i in every else torch.zeros_like(tensor, memory_format=_CONTIGUOUS)

@@ -21,7 +21,7 @@ from cellwright.engine.checks import (
     check_theta,
     check_widths,
 )
-from cellwright.engine.layer import LayerCall, LayerResult
+from cellwright.engine.layer import LayerCall
 from cellwright.engine.ragged import Ragged
 from cellwright.engine.state import State, StateShape
 from cellwright.engine.weights import LayerWeights, WeightBank
@@ -317,7 +317,7 @@ class Recurrent(nn.Module):
         for layer in range(self.num_layers):
             if layer > 0 and self.dropout:
                 x = F.dropout(x, self.dropout, self.training)
-            outputs = []
+            calls = []
             past.append([])
             for direction in range(self._shape.directions):
                 seen = _entering(x, ragged, backwards=direction > 0)
@@ -326,9 +326,13 @@ class Recurrent(nn.Module):
                 if before is not None:
                     seen = torch.cat([before, seen])
                     past[-1].append(_last_inputs(seen, self._shape.input_history, ragged))
-                result = self._layer(layer, direction, seen, initial, theta, ragged)
-                outputs.append(_leaving(result.output, ragged, backwards=direction > 0))
-                finals.append(result.final)
+                calls.append(self._call(layer, direction, seen, initial, theta, ragged))
+            results = BACKENDS[self.backend](calls)
+            finals += [result.final for result in results]
+            outputs = [
+                _leaving(result.output, ragged, backwards=direction > 0)
+                for direction, result in enumerate(results)
+            ]
             x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)
         return x, finals, past
 
@@ -341,7 +345,7 @@ class Recurrent(nn.Module):
                     return parameter
         return next(self.parameters(), None)
 
-    def _layer(
+    def _call(
         self,
         layer: int,
         direction: int,
@@ -349,12 +353,12 @@ class Recurrent(nn.Module):
         initial: list[Tensor],
         theta: Mapping[str, Tensor],
         ragged: Ragged | None,
-    ) -> LayerResult:
+    ) -> LayerCall:
         cell = self._live_cell
         weights = cast(LayerWeights, self._modules[_layer_name(layer, direction)])
         mask_input = self._mask(x, self.input_dropout, x.shape[2])
         mask_hidden = self._mask(x, self.hidden_dropout, self.hidden_size)
-        call = LayerCall(
+        return LayerCall(
             cell=cell,
             x=x,
             x_for_linears=x if mask_input is None else x * mask_input,
@@ -366,8 +370,8 @@ class Recurrent(nn.Module):
             theta={name: theta[name].to(x) for name in self._theta_sizes},
             active=None if ragged is None else ragged.active,
             cell_text=self._cell_text,
+            kept=None if torch.is_grad_enabled() else weights.kept,
         )
-        return BACKENDS[self.backend](call)
 
     def _mask(self, x: Tensor, rate: float, width: int) -> Tensor | None:
         """A dropout mask for every row, the same at every step."""

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from cellwright.cell import Cell, Node
 from cellwright.cell.ops import Kind
+from cellwright.engine.kept_weights import KeptWeights
 
 
 class WeightBank(nn.Module):
@@ -68,6 +69,7 @@ class LayerWeights(nn.Module):
         bank: WeightBank | None,
     ) -> None:
         super().__init__()
+        self.kept = KeptWeights()
         self._sizes = {"input": input_size, "hidden": hidden_size}
         self._hidden_size = hidden_size
         self._init_range = init_range
