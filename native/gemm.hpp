@@ -70,6 +70,32 @@ void tile(const Product* products, int count, int64_t panel, int panel_floats, f
     }
 }
 
+// The same for a panel of one vector, of which only the first half of the lanes is real.
+template <int Rows>
+void half_tile(const Product* products, int count, int64_t panel, int panel_floats, float* c,
+               int64_t ldc, Start start, const float* bias) {
+  half sums[Rows] = {};
+  claim<Rows, 1>(c, ldc);
+  for (int i = 0; i < count; ++i) {
+    const float* a = products[i].a;
+    const int64_t lda = products[i].lda;
+    const int64_t depth = products[i].depth;
+    const float* b = products[i].packed + panel * panel_floats * depth;
+    for (int64_t k = 0; k < depth; ++k, ++a, b += kLanes) {
+      const half row = load_half(b);
+#pragma GCC unroll 14
+      for (int r = 0; r < Rows; ++r) sums[r] += row * a[r * lda];
+    }
+  }
+  for (int r = 0; r < Rows; ++r) {
+    float* out = c + r * ldc;
+    if (start == Start::add) sums[r] += load_half(out);
+    if (start == Start::bias) sums[r] += load_half(bias);
+    store_half(out, sums[r]);
+    if (start != Start::add) store_half(out + kHalf, half{});
+  }
+}
+
 // Rows of a tile of a weight's gradient.
 constexpr int kWeightRows = kMostRows[3] >= 8 ? 8 : 4;
 
@@ -100,6 +126,20 @@ void tile_transposed(const float* a, const float* b, int64_t depth, float* c, in
     }
 }
 
+// The same where only half of the lanes of the one vector is real.
+inline void half_tile_transposed(const float* a, const float* b, int64_t depth, float* c,
+                                 int64_t ldc, bool add) {
+  constexpr int Rows = kWeightRows;
+  half sums[Rows] = {};
+  for (int64_t k = 0; k < depth; ++k, a += Rows, b += kLanes) {
+    const half row = load_half(b);
+#pragma GCC unroll 14
+    for (int r = 0; r < Rows; ++r) sums[r] += row * a[r];
+  }
+  for (int r = 0; r < Rows; ++r)
+    store_half(c + r * ldc, add ? load_half(c + r * ldc) + sums[r] : sums[r]);
+}
+
 using Tile = void (*)(const Product*, int, int64_t, int, float*, int64_t, Start, const float*);
 
 // The tile of so many rows, among those that the registers can hold.
@@ -109,6 +149,14 @@ Tile tile_for(int rows) {
     return tile<1, Vectors>;
   else
     return rows == Rows ? tile<Rows, Vectors> : tile_for<Vectors, Rows - 1>(rows);
+}
+
+template <int Rows = kMostRows[1]>
+Tile half_tile_for(int rows) {
+  if constexpr (Rows == 1)
+    return half_tile<1>;
+  else
+    return rows == Rows ? half_tile<Rows> : half_tile_for<Rows - 1>(rows);
 }
 
 // How many vectors a full panel has for blocks of this many rows: wide panels reuse each
@@ -147,11 +195,12 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
     for (int64_t t = 0; t < tiles; ++t) {
       const int64_t next = rows * (t + 1) / tiles;
       const int height = static_cast<int>(next - row);
-      const Tile run = width == 3   ? tile_for<3>(height)
-                       : width == 2 ? tile_for<2>(height)
-                                    : tile_for<1>(height);
       float* const place = c + row * ldc + panel * panel_floats;
       const int64_t real = columns - panel * panel_floats;
+      const Tile run = width == 3      ? tile_for<3>(height)
+                       : width == 2    ? tile_for<2>(height)
+                       : real <= kHalf ? half_tile_for(height)
+                                       : tile_for<1>(height);
       const bool fits = panel * panel_floats + width * kLanes <= ldc;
       float* out = fits ? place : spare;
       const int64_t ld = fits ? ldc : width * kLanes;

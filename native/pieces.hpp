@@ -66,9 +66,10 @@ inline void add_gradient_tile(const float* gradient_tile, const float* operand_p
   float* out = whole ? result + column : spare;
   const int64_t ldc = whole ? columns : 3 * kLanes;
   if (!whole && add) copy_tile(out, ldc, result + column, columns, height, wide);
-  const auto run_tile = vectors == 3   ? tile_transposed<3>
-                        : vectors == 2 ? tile_transposed<2>
-                                       : tile_transposed<1>;
+  const auto run_tile = vectors == 3    ? tile_transposed<3>
+                        : vectors == 2  ? tile_transposed<2>
+                        : wide <= kHalf ? half_tile_transposed
+                                        : tile_transposed<1>;
   run_tile(gradient_tile, operand_panels + column * depth, depth, out, ldc, add);
   if (!whole) copy_tile(result + column, columns, out, ldc, height, wide);
 }
