@@ -25,6 +25,7 @@ from support import (
     describe,
     differences,
     on,
+    poisoned_memory,
     random_state,
     rounding_sensitivity,
     run,
@@ -61,10 +62,12 @@ def kernels_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 def assert_triton_is_torch(module: Recurrent, inputs: Inputs) -> None:
     expected = run(on(module, "torch"), inputs)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), poisoned_memory():
         warnings.simplefilter("error")  # torch would take over with one
         found = run(on(module, "triton"), inputs)
-    wrong = differences(found, expected)
+    # Of equal rows, torch's own batch norm leaves a rounding error on CPUs, and the backend none.
+    normed = any(node.op == "batch_norm" for node in module.cell.nodes)
+    wrong = differences(found, expected, atol=1e-5 if normed else 1e-6)
     if wrong:  # see assert_native_is_torch
         sensitivity = rounding_sensitivity(module, inputs, expected)
         wrong = {n: pair for n, pair in wrong.items() if not pair[0] <= 30 * sensitivity[n]}
@@ -91,10 +94,20 @@ def test_supernets_agree(norm: str) -> None:
     torch.manual_seed(0)
     for cell in (darts_supernet(3, norm=norm).cell, ess_supernet(2, 2, norm=norm).cell):
         module = Recurrent(cell, 4, 6, hidden_dropout=0.2, init_range=0.2)
-        x = torch.randn(3, 4, 4, requires_grad=True)
-        assert_triton_is_torch(
-            module, Inputs(x, random_state(module, 4), [3, 1, 2, 3], thetas(cell))
-        )
+        x = torch.randn(4, 4, 4, requires_grad=True)
+        for lengths in ([4, 1, 3, 4], [3, 1, 2, 3]):  # at the last step of the second nobody works
+            assert_triton_is_torch(
+                module, Inputs(x, random_state(module, 4), lengths, thetas(cell))
+            )
+
+
+def test_a_mix_of_zeros_alone_agrees() -> None:
+    nodes = [Node("z", "zero"), Node("m", "mix", ("z", "z")), Node("h", "add", ("m", "h0"))]
+    cell = Cell(nodes, ["h"])
+    x = torch.randn(2, 2, 3, requires_grad=True)
+    assert_triton_is_torch(
+        Recurrent(cell, 3, 3), Inputs(x, torch.ones(1, 2, 3).requires_grad_(), None, thetas(cell))
+    )
 
 
 def test_rows_wider_than_a_program_agree() -> None:

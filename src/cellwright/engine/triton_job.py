@@ -35,7 +35,9 @@ class Job:
         assert not isinstance(call.active, Tensor)
         self.active = call.active
         self.lengths: Tensor | None = None
+        self.busy_steps = self.steps  # those at which any row is at work
         if call.active is not None:
+            self.busy_steps = sum(rows > 0 for rows in call.active)
             counts = torch.tensor(call.active, device="cpu").unsqueeze(1)
             lengths = (counts > torch.arange(self.batch, device="cpu")).sum(0)
             self.lengths = lengths.to(call.x.device)
@@ -49,7 +51,7 @@ class Job:
         theta = self._theta(call)
         biases = {group.buffer: self._bias(group, call) for group in self.plan.groups}
         weights = {group.buffer: self._weights(group, call) for group in self.plan.groups}
-        for t in range(self.steps):
+        for t in range(self.busy_steps):
             slot = t if keep else 0
             for level in self.plan.levels:
                 for group in level.groups:
@@ -167,7 +169,7 @@ class Job:
         blocks = -(-max(self.sizes.values()) // _BLOCK)
         theta_rows = call.x.new_zeros(self.batch * blocks, self.plan.graph.theta_count)
         weights = {group.buffer: self._weights(group, call) for group in self.plan.groups}
-        for t in reversed(range(self.steps)):
+        for t in reversed(range(self.busy_steps)):
             for level in reversed(self.plan.levels):
                 for phase in level.phases:
                     self._launch(
@@ -315,8 +317,6 @@ class Job:
         gradients: Buffers,
     ) -> None:
         rows, width = self._rows(t), self.sizes[phase.width]
-        if not rows:
-            return
         block = 1 << (width - 1).bit_length()
         if not phase.whole_rows:
             block = min(block, _BLOCK)

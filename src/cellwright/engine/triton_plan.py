@@ -96,10 +96,9 @@ class Plan:
                 begin[name] = total
                 total += size
             terms = self.graph.thetas
-            self._theta_places[device] = (
-                torch.tensor([begin[t.theta] + t.position for t in terms], device=device),
-                torch.tensor([t.number for t in terms], device=device),
-            )
+            rows = [[begin[t.theta] + t.position for t in terms], [t.number for t in terms]]
+            at, numbers = torch.tensor(rows, dtype=torch.int64, device=device)
+            self._theta_places[device] = at, numbers
         return self._theta_places[device]
 
     def _levels(self) -> list[int]:
