@@ -345,5 +345,5 @@ def kernel(source: str) -> Any:
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     names: dict[str, Any] = {"__name__": "cellwright.kernels", "triton": modules[0]}
     names["tl"] = modules[1]
-    exec(compile(source, name, "exec"), names)
+    exec(compile(source, name, "exec", dont_inherit=True), names)
     return names["kernel"]
