@@ -63,7 +63,7 @@ def kernels_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def assert_triton_is_torch(module: Recurrent, inputs: Inputs) -> None:
     expected = run(on(module, "torch"), inputs)
     with warnings.catch_warnings(), poisoned_memory():
-        warnings.simplefilter("error")  # torch would take over with one
+        warnings.filterwarnings("error", "Triton fails")  # torch would take over
         found = run(on(module, "triton"), inputs)
     # Of equal rows, torch's own batch norm leaves a rounding error on CPUs, and the backend none.
     normed = any(node.op == "batch_norm" for node in module.cell.nodes)
@@ -287,7 +287,7 @@ def test_kernels_compile_for_gpus_once(
     monkeypatch.undo()
     triton_code.kernel.cache_clear()
     from triton.backends.compiler import GPUTarget
-    from triton.runtime import driver
+    from triton.runtime import jit
 
     compiled: list[tuple[str, str]] = []
 
@@ -308,13 +308,18 @@ def test_kernels_compile_for_gpus_once(
         get_current_stream=lambda device: 0,
         get_current_target=lambda: GPUTarget(*gpu),
     )
-    monkeypatch.setattr(driver, "_active", machine)
+    monkeypatch.setattr(jit, "driver", SimpleNamespace(active=machine))
     monkeypatch.setattr(triton_backend, "_interpreted", lambda: True)
     monkeypatch.setattr(triton_job, "kernel", Compiled)
     every = [Node("e", "exp", ("x",)), Node("m", "max", ("e", "h0")), Node("h", "div", ("m", "x"))]
     for cell in (zoo["lstm"], darts_supernet(2, norm="row").cell, Cell(every, ["h"])):
         module = Recurrent(cell, 4, 4, hidden_dropout=0.2, input_dropout=0.2, backend="triton")
         x = torch.randn(18, 3, 4, requires_grad=True)  # steps that are 1, and multiples of 16
-        module(x, theta=thetas(cell))[0].sum().backward()
+        try:
+            module(x, theta=thetas(cell))[0].sum().backward()
+        except triton_job.KernelError as error:
+            if "linker" in str(error):  # AMD's, which older versions do not bring along
+                pytest.skip(str(error))
+            raise
     assert triton_backend._failure is None
     assert len(set(compiled)) == len({source for source, _ in compiled}) < len(compiled)

@@ -34,7 +34,7 @@ def refusal(call: LayerCall) -> str | None:
     if _failure is not None:
         return _failure
     if language() is None:
-        return "Triton is not installed"
+        return "Triton is not installed, or too old"
     if isinstance(call.active, Tensor):
         return "it needs to look at lengths"
     tensors = [*_flat(call), *(m for m in (call.mask_hidden, call.mask_input) if m is not None)]

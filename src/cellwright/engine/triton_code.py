@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 from cellwright.cell.ops import LEAKY_SLOPE, NORM_EPSILON, OPS
 from cellwright.engine.graph import MIXED_ACTIVATIONS, Elementwise, Item, Source
 
+_OLDEST = (3, 2)  # the oldest version that was tried and whose interpreter works
+
 # For each function its value, then the gradient of each argument: {0} and {1} are arguments, {v} is
 # the value and {g} its gradient. Comparisons are turned so that a NaN stays one, as in torch.
 _FUNCTIONS = {
@@ -328,11 +330,14 @@ def _names(numbers: Iterable[int]) -> list[str]:
 
 @functools.cache
 def language() -> tuple[Any, Any] | None:
-    """Triton and its language, or None where it is not installed."""
+    """Triton and its language, or None where it is not installed, or too old."""
     try:
-        return importlib.import_module("triton"), importlib.import_module("triton.language")
+        triton = importlib.import_module("triton")
+        found = triton, importlib.import_module("triton.language")
     except ImportError:
         return None
+    version = tuple(int(part) for part in triton.__version__.split(".")[:2])
+    return found if version >= _OLDEST else None
 
 
 @functools.cache
