@@ -1,12 +1,19 @@
-"""Who runs a layer: the core, torch, or the core as an operator in a graph of torch."""
+"""Who runs a layer: the core, Triton, torch, or the core as an operator in a graph of torch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from cellwright.engine import native_backend, operators, surroundings, torch_backend
+from cellwright.engine import (
+    native_backend,
+    operators,
+    surroundings,
+    torch_backend,
+    triton_backend,
+)
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_job import UnfitTensorError
+from cellwright.engine.triton_job import KernelError
 
 Calls = Sequence[LayerCall]
 """A layer in its directions."""
@@ -60,6 +67,23 @@ def _refusal(calls: Calls) -> str | None:
     return next(filter(None, map(native_backend.refusal, calls)), None)
 
 
+def run_on_triton_or_refuse(calls: Calls) -> list[LayerResult]:
+    """Run a layer with Triton's kernels, or say why that is not possible."""
+    reason = surroundings.transformed()
+    if reason is None and calls[0].x.shape[1] == 0:
+        return run_on_torch(calls)
+    reason = reason or next(filter(None, map(triton_backend.refusal, calls)), None)
+    if reason is None:
+        try:
+            return [triton_backend.run(call) for call in calls]
+        except KernelError as error:
+            reason = f"Triton fails here: {error}"
+    raise RuntimeError(
+        f"the triton backend does not serve this call ({reason}): "
+        "with backend='auto', another one does"
+    )
+
+
 def _in_graph(call: LayerCall) -> bool:
     """Whether the core's operator can stand for this layer where torch records operations."""
     return (
@@ -73,4 +97,5 @@ BACKENDS: dict[str, Callable[[Calls], list[LayerResult]]] = {
     "auto": run_or_fall_back,
     "native": run_or_refuse,
     "torch": run_on_torch,
+    "triton": run_on_triton_or_refuse,
 }

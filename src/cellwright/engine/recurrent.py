@@ -51,7 +51,7 @@ class Recurrent(nn.Module):
         hidden_dropout: the same on states and on values inside the cell.
         weight_dropout: on the weights of linears that do not multiply x, one mask per call
             (AWD-LSTM).
-        backend: "native", "torch", or "auto" for native where it can serve.
+        backend: "native" (CPU), "triton" (CUDA), "torch", or "auto" for the first that can serve.
         project_input: put a projection to `hidden_size` before the first layer; for cells
             that use x outside a linear, and so need equal widths.
         init_range: parameters start uniform in ± this; None for 1/sqrt(hidden_size).
