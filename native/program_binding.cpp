@@ -136,15 +136,15 @@ class NativeCall {
  public:
   NativeCall(const NativeProgram& program, int64_t steps, int64_t batch, int64_t hidden,
              int64_t input, std::optional<Longs> active, Longs stored, Longs stored_ld,
-             Longs constants, Longs weights, Longs biases, Longs weight_gradients,
-             Longs bias_gradients, int64_t theta, int64_t theta_gradient, int64_t output,
-             int64_t output_gradient, Longs initial, Longs final_states, Longs final_gradients,
-             Longs initial_gradients, int64_t kept)
+             Longs constants, Longs weights, Longs biases, int64_t theta, Longs initial,
+             int64_t output, Longs final_states, int64_t kept, int64_t output_gradient,
+             Longs final_gradients, Longs initial_gradients, Longs weight_gradients,
+             Longs bias_gradients, int64_t theta_gradient)
       : program_(program.tables()),
         active_(std::move(active)),
-        tables_{std::move(stored),        std::move(stored_ld),    std::move(constants),
-                std::move(weights),       std::move(biases),       std::move(weight_gradients),
-                std::move(bias_gradients), std::move(initial),     std::move(final_states),
+        tables_{std::move(stored),          std::move(stored_ld),    std::move(constants),
+                std::move(weights),         std::move(biases),       std::move(weight_gradients),
+                std::move(bias_gradients),  std::move(initial),      std::move(final_states),
                 std::move(final_gradients), std::move(initial_gradients)} {
     const auto& t = tables_;
     if (t[0].size() != static_cast<size_t>(program_.stored_count) || t[1].size() != t[0].size() ||
@@ -271,15 +271,15 @@ void bind_program(nb::module_& m) {
            "Floats that packed weights take which are kept from call to call.")
       .def("call",
            &make_call<int64_t, int64_t, int64_t, int64_t, std::optional<Longs>, Longs, Longs, Longs,
-                      Longs, Longs, Longs, Longs, int64_t, int64_t, int64_t, int64_t, Longs, Longs,
+                      Longs, Longs, int64_t, Longs, int64_t, Longs, int64_t, int64_t, Longs, Longs,
                       Longs, Longs, int64_t>,
-           nb::rv_policy::take_ownership, nb::keep_alive<0, 1>(), nb::kw_only(), nb::arg("steps"),
+           nb::rv_policy::take_ownership, nb::keep_alive<0, 1>(), nb::arg("steps"),
            nb::arg("batch"), nb::arg("hidden"), nb::arg("input"), nb::arg("active").none(),
            nb::arg("stored"), nb::arg("stored_ld"), nb::arg("constants"), nb::arg("weights"),
-           nb::arg("biases"), nb::arg("weight_gradients"), nb::arg("bias_gradients"),
-           nb::arg("theta"), nb::arg("theta_gradient"), nb::arg("output"),
-           nb::arg("output_gradient"), nb::arg("initial"), nb::arg("final_states"),
-           nb::arg("final_gradients"), nb::arg("initial_gradients"), nb::arg("kept"),
+           nb::arg("biases"), nb::arg("theta"), nb::arg("initial"), nb::arg("output"),
+           nb::arg("final_states"), nb::arg("kept"), nb::arg("output_gradient"),
+           nb::arg("final_gradients"), nb::arg("initial_gradients"), nb::arg("weight_gradients"),
+           nb::arg("bias_gradients"), nb::arg("theta_gradient"),
            "A pass over a caller's memory, given by address; null addresses are not needed.");
   m.def("run", &run_calls, nb::arg("calls"), nb::arg("threads"),
         nb::arg("split_columns"), nb::arg("at_once"),

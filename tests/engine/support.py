@@ -14,9 +14,10 @@ from torch import Tensor
 from cellwright.cell import Cell
 from cellwright.engine import Recurrent, native_backend, torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
+from cellwright.engine.native_job import Programs
 from cellwright.engine.native_memory import workspaces
 from cellwright.engine.recurrent import BACKENDS
-from cellwright.engine.ways import Way
+from cellwright.engine.ways import Way, Ways
 
 Results = dict[str, Tensor | None]
 """Outputs, states and gradients by name."""
@@ -227,16 +228,17 @@ def poisoned_memory() -> Iterator[None]:
 @contextmanager
 def shared_out(by: str | None, threads: int = 2) -> Iterator[None]:
     """Calls of any size are shared out to threads here, by rows, columns or directions."""
-    before = torch.get_num_threads(), native_backend._options
+    before = torch.get_num_threads(), native_backend.threads_for, Programs.ways
     torch.set_num_threads(threads)
     if by is not None:
         way = Way(threads, split_columns=by == "columns", at_once=by == "directions")
-        native_backend._options = lambda *_: (way,)
+        native_backend.threads_for = lambda _: threads
+        Programs.ways = lambda *_: Ways([way])
     try:
         yield
     finally:
         torch.set_num_threads(before[0])
-        native_backend._options = before[1]
+        native_backend.threads_for, Programs.ways = before[1:]
 
 
 @contextmanager

@@ -76,7 +76,7 @@ def assert_triton_is_torch(module: Recurrent, inputs: Inputs) -> None:
 
 @pytest.mark.parametrize("space", SPACES)
 def test_random_cells_agree(space: str) -> None:
-    for number in range(many(4)):
+    for number in range(many(1)):
         rng = random.Random(f"{space} {number}")
         assert_triton_is_torch(*random_case(SPACES[space](rng), rng))
 
@@ -92,13 +92,11 @@ def test_cells_of_the_zoo_agree(name: str) -> None:
 @pytest.mark.parametrize("norm", ["batch", "row", "none"])
 def test_supernets_agree(norm: str) -> None:
     torch.manual_seed(0)
-    for cell in (darts_supernet(3, norm=norm).cell, ess_supernet(2, 2, norm=norm).cell):
+    cells = darts_supernet(2, norm=norm).cell, ess_supernet(1, 2, norm=norm).cell
+    for cell, lengths in zip(cells, ([4, 1, 3, 4], [3, 1, 2, 3]), strict=True):
         module = Recurrent(cell, 4, 6, hidden_dropout=0.2, init_range=0.2)
-        x = torch.randn(4, 4, 4, requires_grad=True)
-        for lengths in ([4, 1, 3, 4], [3, 1, 2, 3]):  # at the last step of the second nobody works
-            assert_triton_is_torch(
-                module, Inputs(x, random_state(module, 4), lengths, thetas(cell))
-            )
+        x = torch.randn(4, 4, 4, requires_grad=True)  # at the second's last step nobody works
+        assert_triton_is_torch(module, Inputs(x, random_state(module, 4), lengths, thetas(cell)))
 
 
 def test_a_mix_of_zeros_alone_agrees() -> None:

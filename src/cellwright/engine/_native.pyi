@@ -83,7 +83,6 @@ class Program:
     ) -> None: ...
     def call(
         self,
-        *,
         steps: int,
         batch: int,
         hidden: int,
@@ -94,16 +93,16 @@ class Program:
         constants: Sequence[int],
         weights: Sequence[int],
         biases: Sequence[int],
-        weight_gradients: Sequence[int],
-        bias_gradients: Sequence[int],
         theta: int,
-        theta_gradient: int,
-        output: int,
-        output_gradient: int,
         initial: Sequence[int],
+        output: int,
         final_states: Sequence[int],
+        kept: int,
+        output_gradient: int,
         final_gradients: Sequence[int],
         initial_gradients: Sequence[int],
-        kept: int,
+        weight_gradients: Sequence[int],
+        bias_gradients: Sequence[int],
+        theta_gradient: int,
     ) -> Call: ...
     def kept_floats(self, hidden: int, input: int) -> int: ...

@@ -18,7 +18,7 @@ from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_job import Arguments, Job, Pass, Programs
 from cellwright.engine.plan import make_plan
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
-from cellwright.engine.ways import Way
+from cellwright.engine.ways import Way, Ways
 
 _native: ModuleType | None
 try:
@@ -136,35 +136,31 @@ def backward(
 def _run(passes: Sequence[Pass]) -> None:
     """Run passes of one program on threads, in the way that has been fastest so far."""
     assert _native is not None
-    job = passes[0].job
+    job, calls = passes[0].job, [one.call for one in passes]
     rows = job.steps * job.batch if job.active is None else sum(job.active)
-    options = _options(job, rows, len(passes))
-    calls = [one.call for one in passes]
-    if len(options) == 1:
-        _native.run(calls, *options[0])
+    threads = threads_for(len(calls) * rows * job.memory.weight_bytes // 4)
+    if threads == 1:
+        _native.run(calls, 1, False, False)
         return
-    about = (passes[0].is_backward, job.batch.bit_length(), job.hidden, job.input)
-    ways = job.programs.ways(about, options)
+    # Calls of about the same size cost about the same for each row.
+    about = (passes[0].is_backward, len(calls), threads, job.batch, job.hidden, job.input)
+    ways = job.programs.ways(about, lambda: Ways(_options(job, threads, len(calls))))
     way = ways.choose()
     start = perf_counter()
     _native.run(calls, *way)
     ways.learn(way, (perf_counter() - start) / rows)
 
 
-def _options(job: Job, rows: int, calls: int) -> tuple[Way, ...]:
-    """Ways to run, the most promising one first."""
-    weight_bytes = job.memory.weight_bytes
-    threads = threads_for(calls * rows * weight_bytes // 4)
-    if threads == 1:
-        return (Way(1),)
-    few = job.batch < 4 * threads // calls
-    columns = few and weight_bytes > _SPLIT_BYTES and threads > calls
+def _options(job: Job, threads: int, calls: int) -> list[Way]:
+    """Ways to run calls on at most so many threads, the most promising one first."""
+    few_rows = job.batch * calls < 4 * threads
+    columns = few_rows and job.memory.weight_bytes > _SPLIT_BYTES and threads > calls
     ways = [Way(threads, columns)]
     if calls > 1:
         ways.insert(0, Way(threads, columns, at_once=True))
     if threads > 3:
         ways.append(Way(threads // 2, columns))
-    return (*ways, Way(1))
+    return [*ways, Way(1)]
 
 
 def tensors_of(call: LayerCall) -> list[Tensor]:
@@ -210,7 +206,7 @@ class _Run(torch.autograd.Function):
         ctx.save_for_backward(*flat)
         ctx.jobs = jobs
         ctx.parts = [Arguments(*([None] * len(part) for part in one)) for one in parts]
-        return tuple(forward(jobs, _cut(ctx.parts, flat), keep=True))
+        return tuple(forward(jobs, parts, keep=True))
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,7 +15,7 @@ from cellwright.engine import torch_backend
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_memory import ROW, Memory, address, lay_out, padded, workspaces
 from cellwright.engine.plan import Plan
-from cellwright.engine.ways import Way, Ways
+from cellwright.engine.ways import Ways
 
 if TYPE_CHECKING:
     from cellwright.engine import _native
@@ -46,14 +46,14 @@ class Programs:
         """Floats that its packed weights take where they are kept from call to call."""
         return self.forward.kept_floats(hidden, input_size)
 
-    def ways(self, about: tuple[object, ...], options: tuple[Way, ...]) -> Ways:
-        """What is known about these ways to run calls of about the same size."""
-        key = (about, options)
-        if key not in self._ways:
+    def ways(self, about: tuple[object, ...], make: Callable[[], Ways]) -> Ways:
+        """What is known about ways to run such calls."""
+        ways = self._ways.get(about)
+        if ways is None:
             if len(self._ways) >= _MOST_SIZES:
                 self._ways.clear()
-            self._ways[key] = Ways(options)
-        return self._ways[key]
+            ways = self._ways[about] = make()
+        return ways
 
 
 class UnfitTensorError(RuntimeError):
@@ -198,9 +198,7 @@ class Job:
             self.programs.forward,
             arguments,
             {},
-            output=output.data_ptr(),
-            final_states=_addresses(final),
-            kept=address(self._take_kept()),
+            (output.data_ptr(), _addresses(final), address(self._take_kept()), *_NO_GRADIENTS),
         )
         return Pass(self, call, False, [output, *final])
 
@@ -228,12 +226,15 @@ class Job:
             self.programs.backward,
             arguments,
             inputs,
-            output_gradient=output.data_ptr(),
-            final_gradients=_addresses(final),
-            initial_gradients=_addresses(initial),
-            weight_gradients=_addresses(weights),
-            bias_gradients=_addresses(biases),
-            theta_gradient=theta_rows.data_ptr(),
+            (
+                *_NO_OUTPUTS,
+                output.data_ptr(),
+                _addresses(final),
+                _addresses(initial),
+                _addresses(weights),
+                _addresses(biases),
+                theta_rows.data_ptr(),
+            ),
         )
         x = [
             inputs.get(f"gradient of {owner}") if need else None
@@ -258,7 +259,7 @@ class Job:
         program: _native.Program | None,
         arguments: Arguments,
         buffers: dict[str, Tensor],
-        **results: Any,
+        results: tuple[Any, ...],
     ) -> _native.Call:
         assert program is not None
         assert self.workspace is not None
@@ -267,20 +268,21 @@ class Job:
         x, initial, weights, biases, theta = map(_addresses, arguments)
         if 0 in x or 0 in initial or 0 in weights or 0 in biases or 0 in theta:
             raise NoMemoryError
+        # By position: names of so many arguments would cost more than a small cell's arithmetic.
         return program.call(
-            steps=self.steps,
-            batch=self.batch,
-            hidden=self.hidden,
-            input=self.input,
-            active=self.active,
-            stored=stored,
-            stored_ld=row_lengths,
-            constants=_addresses(self.padded_masks),
-            weights=weights,
-            biases=biases,
-            theta=theta[0] if theta else 0,
-            initial=initial,
-            **{**_NO_RESULTS, **results},
+            self.steps,
+            self.batch,
+            self.hidden,
+            self.input,
+            self.active,
+            stored,
+            row_lengths,
+            _addresses(self.padded_masks),
+            weights,
+            biases,
+            theta[0] if theta else 0,
+            initial,
+            *results,
         )
 
     def _take_kept(self) -> Tensor | None:
@@ -345,17 +347,8 @@ class Job:
 
 _MOST_ROWS_TO_KEEP_FOR = 512  # of all steps; for more of them packing is a small part of the work
 _X = ("x", "masked x")
-_NO_RESULTS: dict[str, Any] = {
-    "weight_gradients": [],
-    "bias_gradients": [],
-    "theta_gradient": 0,
-    "output": 0,
-    "output_gradient": 0,
-    "final_states": [],
-    "final_gradients": [],
-    "initial_gradients": [],
-    "kept": 0,
-}
+_NO_OUTPUTS: tuple[Any, ...] = (0, [], 0)
+_NO_GRADIENTS: tuple[Any, ...] = (0, [], [], [], [], 0)
 
 
 def _addresses(tensors: Sequence[Tensor | None]) -> list[int]:
