@@ -1,4 +1,4 @@
-# make demo | test | lint | docs | wheel | check-wheel | bench | sanitize | clean
+# make demo | test | lint | docs | wheel | check-wheel | bench | sanitize | sanitize-threads | clean
 # Everything runs in .venv, which is made on first use and renewed when the packaging or the
 # C++ sources change. Needs only Python 3.10 or newer, a C++ compiler and make.
 
@@ -18,7 +18,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # The tests start many processes, each of which would compile all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install demo test lint docs wheel check-wheel bench sanitize clean
+.PHONY: help install demo test lint docs wheel check-wheel bench sanitize sanitize-threads clean
 .DEFAULT_GOAL := help
 
 help:
@@ -30,6 +30,7 @@ help:
 	@echo "make check-wheel  that wheel in a clean environment without a compiler"
 	@echo "make bench     the engine against nn.LSTM and a plain loop, on this machine"
 	@echo "make sanitize  the C++ core's tests under the address and UB sanitizers"
+	@echo "make sanitize-threads  its tests with threads under the thread sanitizer"
 	@echo "make clean     remove .venv and everything that was built"
 
 install: $(STAMP)
@@ -75,7 +76,10 @@ bench: $(STAMP)
 	@$(BIN)/python benchmarks/engine.py
 
 sanitize: $(STAMP)
-	@PYTHON=$(CURDIR)/$(BIN)/python bash native/sanitize.sh
+	@PYTHON=$(CURDIR)/$(BIN)/python bash native/sanitize.sh memory
+
+sanitize-threads: $(STAMP)
+	@PYTHON=$(CURDIR)/$(BIN)/python bash native/sanitize.sh threads
 
 clean:
 	@rm -rf $(VENV) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -1,6 +1,8 @@
 // The norm over the rows of a batch, column by column, and its gradient.
 #pragma once
 
+#include <type_traits>
+
 #include "elementwise.hpp"
 
 namespace {
@@ -14,51 +16,41 @@ struct Columns {
 
 constexpr int kColumnVectors = 4;  // vectors of columns that are summed side by side
 
-// f(column, vectors): goes through the columns, a few vectors at a time.
+// f(column, how many vectors): goes through the columns, a few vectors at a time. The number comes as a
+// constant, so that sums stay in registers.
 template <typename F>
 inline void each_columns(const Columns& c, F f) {
-  for (int64_t i = c.begin; i < c.end; i += kColumnVectors * kLanes) {
-    const int64_t left = (c.end - i) / kLanes;
-    f(i, static_cast<int>(left < kColumnVectors ? left : kColumnVectors));
-  }
+  int64_t i = c.begin;
+  for (; i + kColumnVectors * kLanes <= c.end; i += kColumnVectors * kLanes)
+    f(i, std::integral_constant<int, kColumnVectors>());
+  for (; i + 2 * kLanes <= c.end; i += 2 * kLanes) f(i, std::integral_constant<int, 2>());
+  for (; i < c.end; i += kLanes) f(i, std::integral_constant<int, 1>());
 }
 
-// Means and variances of a few columns, over all rows.
-inline void column_moments(const float* a, const Columns& c, int vectors, vec* mean,
-                           vec* variance) {
-  const float share = 1.0f / static_cast<float>(c.rows);
-  for (int j = 0; j < vectors; ++j) mean[j] = variance[j] = vec{};
-  for (int64_t r = 0; r < c.rows; ++r)
-    for (int j = 0; j < vectors; ++j) mean[j] += load(a + r * c.row + j * kLanes);
-  for (int j = 0; j < vectors; ++j) mean[j] *= share;
-  for (int64_t r = 0; r < c.rows; ++r)
-    for (int j = 0; j < vectors; ++j) {
-      const vec d = load(a + r * c.row + j * kLanes) - mean[j];
-      variance[j] += d * d;
-    }
-  for (int j = 0; j < vectors; ++j) variance[j] *= share;
-}
-
-inline vec norm_scale(vec variance) {
-  vec scale;
-  for (int lane = 0; lane < kLanes; ++lane)
-    scale[lane] = 1.0f / std::sqrt(variance[lane] + kNormEpsilon);
-  return scale;
-}
+inline vec norm_scale(vec variance) { return 1.0f / square_root(variance + kNormEpsilon); }
 
 inline void batch_norm_columns(float* out, const float* in, const Columns& c, bool add) {
   if (!c.rows) return;
-  each_columns(c, [&](int64_t at, int vectors) {
-    vec mean[kColumnVectors], variance[kColumnVectors];
-    column_moments(in + at, c, vectors, mean, variance);
-    for (int j = 0; j < vectors; ++j) {
-      const vec scale = norm_scale(variance[j]);
-      const int64_t column = at + j * kLanes;
-      for (int64_t i = column; i < c.rows * c.row; i += c.row) {
-        const vec v = (load(in + i) - mean[j]) * scale;
-        store(out + i, add ? load(out + i) + v : v);
+  const float share = 1.0f / static_cast<float>(c.rows);
+  each_columns(c, [&](int64_t at, auto vectors) {
+    constexpr int n = decltype(vectors)::value;
+    const int64_t end = at + c.rows * c.row;
+    vec mean[n] = {}, scale[n] = {};
+    for (int64_t i = at; i < end; i += c.row)
+      for (int j = 0; j < n; ++j) mean[j] += load(in + i + j * kLanes);
+    for (int j = 0; j < n; ++j) mean[j] *= share;
+    for (int64_t i = at; i < end; i += c.row)
+      for (int j = 0; j < n; ++j) {
+        const vec d = load(in + i + j * kLanes) - mean[j];
+        scale[j] += d * d;
       }
-    }
+    for (int j = 0; j < n; ++j) scale[j] = norm_scale(scale[j] * share);
+    for (int64_t i = at; i < end; i += c.row)
+      for (int j = 0; j < n; ++j) {
+        float* to = out + i + j * kLanes;
+        const vec v = (load(in + i + j * kLanes) - mean[j]) * scale[j];
+        store(to, add ? load(to) + v : v);
+      }
   });
 }
 
@@ -67,26 +59,36 @@ inline void batch_norm_gradient_columns(float* out, const float* gradient, const
                                         const Columns& c, bool add) {
   if (!c.rows) return;
   const float share = 1.0f / static_cast<float>(c.rows);
-  each_columns(c, [&](int64_t at, int vectors) {
-    vec mean[kColumnVectors], variance[kColumnVectors];
-    column_moments(in + at, c, vectors, mean, variance);
-    for (int j = 0; j < vectors; ++j) {
-      const vec scale = norm_scale(variance[j]);
-      const int64_t column = at + j * kLanes;
-      vec mean_g = {}, g_dot_y = {};
-      for (int64_t i = column; i < c.rows * c.row; i += c.row) {
-        const vec g = load(gradient + i);
-        mean_g += g;
-        g_dot_y += g * ((load(in + i) - mean[j]) * scale);
+  each_columns(c, [&](int64_t at, auto vectors) {
+    constexpr int n = decltype(vectors)::value;
+    const int64_t end = at + c.rows * c.row;
+    vec mean[n] = {}, mean_g[n] = {}, variance[n] = {}, g_dot_d[n] = {}, scale[n] = {};
+    for (int64_t i = at; i < end; i += c.row)
+      for (int j = 0; j < n; ++j) {
+        mean[j] += load(in + i + j * kLanes);
+        mean_g[j] += load(gradient + i + j * kLanes);
       }
-      mean_g *= share;
-      g_dot_y *= share;
-      for (int64_t i = column; i < c.rows * c.row; i += c.row) {
-        const vec y = (load(in + i) - mean[j]) * scale;
-        const vec v = (load(gradient + i) - mean_g - y * g_dot_y) * scale;
-        store(out + i, add ? load(out + i) + v : v);
-      }
+    for (int j = 0; j < n; ++j) {
+      mean[j] *= share;
+      mean_g[j] *= share;
     }
+    for (int64_t i = at; i < end; i += c.row)
+      for (int j = 0; j < n; ++j) {
+        const vec d = load(in + i + j * kLanes) - mean[j];
+        variance[j] += d * d;
+        g_dot_d[j] += load(gradient + i + j * kLanes) * d;
+      }
+    for (int j = 0; j < n; ++j) {
+      scale[j] = norm_scale(variance[j] * share);
+      g_dot_d[j] *= share * scale[j] * scale[j];  // y is d / sd, on both of its places
+    }
+    for (int64_t i = at; i < end; i += c.row)
+      for (int j = 0; j < n; ++j) {
+        float* to = out + i + j * kLanes;
+        const vec d = load(in + i + j * kLanes) - mean[j];
+        const vec v = (load(gradient + i + j * kLanes) - mean_g[j] - d * g_dot_d[j]) * scale[j];
+        store(to, add ? load(to) + v : v);
+      }
   });
 }
 

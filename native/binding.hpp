@@ -17,6 +17,7 @@ namespace cellwright {
 const Core& chosen_core();
 
 void bind_crf(nanobind::module_& m);
+void bind_matrix_product(nanobind::module_& m);
 void bind_program(nanobind::module_& m);
 
 // Memory for one pass, kept by each calling thread for the next: fresh pages cost more than

@@ -8,6 +8,7 @@
 #include "crf_decode.hpp"
 #include "cross_entropy.hpp"
 #include "loop.hpp"
+#include "matrix_product.hpp"
 #include "products.hpp"
 
 #ifndef CELLWRIGHT_CORE
@@ -163,6 +164,7 @@ extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
 const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {
     CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, kept_floats, run,
     cross_entropy_floats, run_cross_entropy,
-    crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows};
+    crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows,
+    matrix_product_floats, run_matrix_product};
 
 }  // namespace cellwright

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "depth_blocks.hpp"
 #include "gemm.hpp"
 #include "pieces.hpp"
 
@@ -23,8 +24,6 @@ constexpr int64_t kChunkRows = 378;     // of hidden vectors; a multiple of the 
 constexpr int64_t kGradientRows = 189;  // taken at a time in stage 4, at most
 constexpr int64_t kScorePanels = 8;     // taken at a time in stage 1
 constexpr int64_t kWordBlock = 256;     // taken at a time in stage 3
-constexpr int64_t kDepth = 192;         // of which a panel fits into the nearest cache
-constexpr int kPanel = 3;               // vectors in a panel of every product here
 
 // A call with its share of the scratch memory.
 struct Vocabulary {
@@ -48,15 +47,6 @@ struct Part {
 };
 
 bool wants_gradients(const CrossEntropy& c) { return c.d_hidden || c.d_weight || c.d_bias; }
-
-// Depths are cut into equal blocks of at most kDepth.
-struct Blocks {
-  explicit Blocks(int64_t all) : depth(all), count((all + kDepth - 1) / kDepth) {}
-  int64_t begin(int64_t block) const { return depth * block / count; }
-  int64_t size(int64_t block) const { return begin(block + 1) - begin(block); }
-  const int64_t depth;
-  const int64_t count;
-};
 
 // Rows a power of two apart would fight for the same few lines of the cache.
 int64_t score_stride(int64_t words) {

@@ -74,7 +74,7 @@ void tile(const Product* products, int count, int64_t panel, int panel_floats, f
 template <int Rows>
 void half_tile(const Product* products, int count, int64_t panel, int panel_floats, float* c,
                int64_t ldc, Start start, const float* bias) {
-  half sums[Rows] = {};
+  half_vec sums[Rows] = {};
   claim<Rows, 1>(c, ldc);
   for (int i = 0; i < count; ++i) {
     const float* a = products[i].a;
@@ -82,7 +82,7 @@ void half_tile(const Product* products, int count, int64_t panel, int panel_floa
     const int64_t depth = products[i].depth;
     const float* b = products[i].packed + panel * panel_floats * depth;
     for (int64_t k = 0; k < depth; ++k, ++a, b += kLanes) {
-      const half row = load_half(b);
+      const half_vec row = load_half(b);
 #pragma GCC unroll 14
       for (int r = 0; r < Rows; ++r) sums[r] += row * a[r * lda];
     }
@@ -92,7 +92,7 @@ void half_tile(const Product* products, int count, int64_t panel, int panel_floa
     if (start == Start::add) sums[r] += load_half(out);
     if (start == Start::bias) sums[r] += load_half(bias);
     store_half(out, sums[r]);
-    if (start != Start::add) store_half(out + kHalf, half{});
+    if (start != Start::add) store_half(out + kHalf, half_vec{});
   }
 }
 
@@ -130,9 +130,9 @@ void tile_transposed(const float* a, const float* b, int64_t depth, float* c, in
 inline void half_tile_transposed(const float* a, const float* b, int64_t depth, float* c,
                                  int64_t ldc, bool add) {
   constexpr int Rows = kWeightRows;
-  half sums[Rows] = {};
+  half_vec sums[Rows] = {};
   for (int64_t k = 0; k < depth; ++k, a += Rows, b += kLanes) {
-    const half row = load_half(b);
+    const half_vec row = load_half(b);
 #pragma GCC unroll 14
     for (int r = 0; r < Rows; ++r) sums[r] += row * a[r];
   }

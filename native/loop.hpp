@@ -4,6 +4,7 @@
 #include "batch_norm.hpp"
 #include "elementwise.hpp"
 #include "machine.hpp"
+#include "mixtures.hpp"
 
 namespace {
 
@@ -59,6 +60,27 @@ void run_linears(Machine& m, int begin, int end, int64_t active) {
       run_linear_panels(m, m.p.steps[i], rows, panel, panel + 1);
 }
 
+// The steps that weigh activations. Known: their bits, or 0.
+template <int Known>
+void run_mixture(Machine& m, const Step& s, const Span& span, const Mixture& mix, float* out,
+                 float* d_theta) {
+  if (s.op == Op::mix_activations) {
+    float* targets[kMostTargets] = {out};
+    for (int i = 1; i < s.input_count; ++i) targets[i] = const_cast<float*>(span.in[i]);
+    if (s.accumulate) return mix_activations<Known, true>(targets, s.input_count, span, mix);
+    return mix_activations<Known, false>(targets, s.input_count, span, mix);
+  }
+  if (s.op == Op::d_mix_activations)
+    return mix_activations_gradient<Known>(out, s.accumulate, span, mix, d_theta, m.p.theta_count);
+  if (s.op == Op::d_highway) {
+    const HighwayGradients to{const_cast<float*>(span.in[1]), const_cast<float*>(span.in[2]), out,
+                              s.accumulate != 0};
+    return highway_gradient<Known>(to, span, mix, d_theta, m.p.theta_count);
+  }
+  if (s.accumulate) return highway<Known, true>(out, span, mix);
+  return highway<Known, false>(out, span, mix);
+}
+
 void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int64_t rows) {
   const int32_t* in = m.p.inputs + s.first_input;
   const Width width =
@@ -90,18 +112,16 @@ void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int
                  s.input_count - 1, r * row, span.columns);
       return;
     }
-    case Op::mix_activations: {
+    case Op::mix_activations:
+    case Op::d_mix_activations:
+    case Op::highway:
+    case Op::d_highway: {
       const Mixture mix(s.arg, m.c.theta);
-      if (s.accumulate) return mix_activations<true>(row_of(m, s.out, first), span, mix);
-      return mix_activations<false>(row_of(m, s.out, first), span, mix);
-    }
-    case Op::d_mix_activations: {
-      const Mixture mix(s.arg, m.c.theta);
-      float* to = m.c.theta_gradient + first * m.p.theta_count;
+      float* d_theta = m.c.theta_gradient;
+      if (d_theta) d_theta += first * m.p.theta_count;
       float* out = row_of(m, s.out, first);
-      if (s.accumulate)
-        return mix_activations_gradient<true>(out, span, mix, to, m.p.theta_count);
-      return mix_activations_gradient<false>(out, span, mix, to, m.p.theta_count);
+      if (mix.bits == kUsual) return run_mixture<kUsual>(m, s, span, mix, out, d_theta);
+      return run_mixture<0>(m, s, span, mix, out, d_theta);
     }
     case Op::norm: return norm_rows(row_of(m, s.out, first), span, s.accumulate);
     case Op::d_norm: return norm_gradient_rows(row_of(m, s.out, first), span, s.accumulate);

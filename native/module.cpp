@@ -95,5 +95,6 @@ NB_MODULE(_native, m) {
         nb::arg("d_bias"), nb::arg("threads"),
         "Losses of all rows and gradients of their mean. Memory is given by address.");
   cellwright::bind_crf(m);
+  cellwright::bind_matrix_product(m);
   cellwright::bind_program(m);
 }

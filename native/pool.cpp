@@ -47,11 +47,15 @@ struct OpenMP {
 };
 
 const OpenMP* find_openmp() {
+#if defined(CELLWRIGHT_OWN_THREADS)
+  return nullptr;
+#else
   static const OpenMP found = {
       reinterpret_cast<decltype(OpenMP::parallel)>(dlsym(RTLD_DEFAULT, "GOMP_parallel")),
       reinterpret_cast<decltype(OpenMP::thread)>(dlsym(RTLD_DEFAULT, "omp_get_thread_num")),
       reinterpret_cast<decltype(OpenMP::team)>(dlsym(RTLD_DEFAULT, "omp_get_num_threads"))};
   return found.parallel && found.thread && found.team ? &found : nullptr;
+#endif
 }
 
 struct OpenMPJob {

@@ -36,7 +36,10 @@ enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
   exp, max, div, vector,
   batch_norm,            // alone in its phase
-  mix_activations = 20,  // of one value: arg is 32 * theta + the bits of the activations
+  // Of one value, the first input, into out and the other inputs: arg is 32 * theta + the bits of the
+  // activations; the weights of one target follow those of the other.
+  mix_activations = 20,
+  highway,  // inputs z, a, b: blend(z, mix_activations(a), theta * b) with the theta behind a's
   // Gradients: the first input is the gradient of the operation's result.
   d_copy = 32,    // g
   d_negate,       // -g
@@ -55,7 +58,10 @@ enum class Op : int32_t {
   d_max,          // inputs g, a, b: g where a > b, half of it where they are equal
   d_divisor,      // inputs g, a, b: -g * a / (b*b)
   d_batch_norm,   // inputs g and a; alone in its phase
-  d_mix_activations = 56,  // inputs g and a; also adds to the row's theta gradients
+  d_mix_activations = 56,  // inputs a and g of each target; also adds to the row's theta gradients
+  // Inputs g, z, a, b; out is for b. Writes over a, and over z as if its sigmoid's input were there;
+  // also adds to the row's theta gradients.
+  d_highway,
   // The two ends: the caller's tensors have unpadded rows.
   write_output = 64,  // from the first input
   read_output_gradient,
@@ -230,6 +236,29 @@ struct CrfDecode {
   int32_t threads;
 };
 
+// C = A * B, or + bias in each row, for each item of a batch. A matrix that is turned has its columns
+// where rows would be. The numbers of a row follow each other; rows and items are so far apart.
+struct Matrix {
+  const float* numbers;
+  int64_t row;
+  int64_t item;
+  bool turned;
+};
+
+struct MatrixProduct {
+  int64_t batch;
+  int64_t rows;
+  int64_t columns;
+  int64_t depth;
+  Matrix a;
+  Matrix b;
+  const float* bias;  // columns
+  float* c;           // batch * rows * columns
+  float* sums;        // of A's rows; null unless A is turned and they are wanted, of one item
+  float* scratch;     // at least matrix_product_floats()
+  int32_t threads;
+};
+
 constexpr int kMostThreads = 64;
 
 // What the threads of one call share: a place to meet, counters of claimed work, and how fast
@@ -260,6 +289,8 @@ struct Core {
   void (*run_crf_decode)(const CrfDecode&, Team&, int thread);
   void (*add_weighted_rows)(int64_t rows, int64_t columns, const float* weights,
                             const float* table, float* sums);
+  int64_t (*matrix_product_floats)(const MatrixProduct&);
+  void (*run_matrix_product)(const MatrixProduct&, Team&, int thread);
 };
 
 }  // namespace cellwright

@@ -4,6 +4,9 @@
 #pragma once
 
 #include <cstdint>
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
 
 namespace {
 
@@ -21,15 +24,57 @@ typedef float loose_vec __attribute__((vector_size(4 * kLanes), aligned(4), may_
 
 // Half as many lanes, for the ends of rows: an operation on them takes half the time on some machines.
 constexpr int kHalf = kLanes / 2;
-typedef float half __attribute__((vector_size(4 * kHalf)));
+typedef float half_vec __attribute__((vector_size(4 * kHalf)));
 typedef float loose_half __attribute__((vector_size(4 * kHalf), aligned(4), may_alias));
 
-inline half load_half(const float* p) { return *reinterpret_cast<const loose_half*>(p); }
-inline void store_half(float* p, half v) { *reinterpret_cast<loose_half*>(p) = v; }
+inline half_vec load_half(const float* p) { return *reinterpret_cast<const loose_half*>(p); }
+inline void store_half(float* p, half_vec v) { *reinterpret_cast<loose_half*>(p) = v; }
 
 inline vec load(const float* p) { return *reinterpret_cast<const loose_vec*>(p); }
 inline void store(float* p, vec v) { *reinterpret_cast<loose_vec*>(p) = v; }
 inline vec all(float x) { return vec{} + x; }
+
+// The smaller, or larger, of x and a bound, in one instruction where there is one; a NaN stays one.
+inline vec at_most(vec x, float bound) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_min_ps(static_cast<__mmask16>(-1), all(bound), x);
+#elif defined(__AVX__)
+  return _mm256_min_ps(all(bound), x);
+#else
+  return x > bound ? all(bound) : x;
+#endif
+}
+
+inline vec at_least(vec x, float bound) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_max_ps(static_cast<__mmask16>(-1), all(bound), x);
+#elif defined(__AVX__)
+  return _mm256_max_ps(all(bound), x);
+#else
+  return x < bound ? all(bound) : x;
+#endif
+}
+
+inline vec square_root(vec x) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_sqrt_ps(static_cast<__mmask16>(-1), x);
+#elif defined(__AVX__)
+  return _mm256_sqrt_ps(x);
+#else
+  vec root = {};
+  for (int i = 0; i < kLanes; ++i) root[i] = __builtin_sqrtf(x[i]);
+  return root;
+#endif
+}
+
+constexpr int32_t kSign = INT32_MIN;  // the bit of a float's sign
+
+inline vec magnitude_of(vec x) { return reinterpret_cast<vec>(reinterpret_cast<ivec>(x) & ~kSign); }
+
+// A number of at least 0, with the sign of x.
+inline vec with_sign_of(vec number, vec x) {
+  return reinterpret_cast<vec>(reinterpret_cast<ivec>(number) | (reinterpret_cast<ivec>(x) & kSign));
+}
 
 // e^x / 2^n for the integer n next to x / ln 2, by a polynomial.
 inline vec exp_remainder(vec x, vec n) {
@@ -43,10 +88,8 @@ inline vec exp_remainder(vec x, vec n) {
   return p * r * r + r + 1.0f;
 }
 
-// e^x to about one unit in the last place for |x| <= 88, and e^±88 beyond; a NaN stays one.
-inline vec exp_clamped(vec x) {
-  x = x > 88.0f ? all(88.0f) : x;
-  x = x < -88.0f ? all(-88.0f) : x;
+// e^x to about one unit in the last place for |x| <= 88; a NaN stays one.
+inline vec exp_within(vec x) {
   // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
   const vec shifted = x * 1.44269504f + 12582912.0f;
   const vec p = exp_remainder(x, shifted - 12582912.0f);
@@ -54,11 +97,13 @@ inline vec exp_clamped(vec x) {
   return reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + exponent);
 }
 
+// The same, and e^±88 beyond.
+inline vec exp_clamped(vec x) { return exp_within(at_least(at_most(x, 88.0f), -88.0f)); }
+
 // e^x to about one unit in the last place wherever floats reach: infinity above 88.7, numbers
 // smaller than the smallest normal one from -87.3 on, and 0 in the end. A NaN stays one.
 inline vec exp(vec x) {
-  x = x > 89.0f ? all(89.0f) : x;
-  x = x < -104.0f ? all(-104.0f) : x;
+  x = at_least(at_most(x, 89.0f), -104.0f);
   const vec shifted = x * 1.44269504f + 12582912.0f;
   const ivec n = reinterpret_cast<ivec>(shifted) - 0x4b400000;
   const ivec half = n >> 1;
@@ -110,17 +155,35 @@ inline vec sigmoid(vec x) {
   return x < -88.0f ? vec{} : y;
 }
 
-inline vec tanh(vec x) {
-  const vec magnitude = x < 0.0f ? -x : x;
-  const vec far = 1.0f - 2.0f * reciprocal(exp_clamped(magnitude + magnitude) + 1.0f);
+// tanh near 0, by a polynomial; a NaN stays one.
+inline vec tanh_near(vec x) {
   const vec z = x * x;
   vec p = all(-5.70498872745e-3f);
   p = p * z + 2.06390887954e-2f;
   p = p * z - 5.37397155531e-2f;
   p = p * z + 1.33314422036e-1f;
   p = p * z - 3.33332819422e-1f;
-  const vec near = p * z * x + x;  // a NaN takes this branch and stays one
-  return magnitude > 0.625f ? (x < 0.0f ? -far : far) : near;
+  return p * z * x + x;
+}
+
+constexpr float kNear = 0.625f;
+
+inline vec tanh(vec x) {
+  const vec magnitude = magnitude_of(x);
+  const vec power = exp_within(at_most(magnitude + magnitude, 88.0f));
+  const vec far = 1.0f - 2.0f * reciprocal(power + 1.0f);
+  return magnitude > kNear ? with_sign_of(far, x) : tanh_near(x);  // a NaN is near
+}
+
+// Both from one e^-|x|.
+inline void tanh_and_sigmoid(vec x, vec& tanh_x, vec& sigmoid_x) {
+  const vec magnitude = magnitude_of(x);
+  const vec power = magnitude > 87.0f ? vec{} : exp_within(-magnitude);
+  const vec square = power * power;
+  const vec far = 1.0f - 2.0f * square * reciprocal(square + 1.0f);
+  tanh_x = magnitude > kNear ? with_sign_of(far, x) : tanh_near(x);
+  const vec share = reciprocal(power + 1.0f);
+  sigmoid_x = x < 0.0f ? power * share : share;
 }
 
 // The lanes `By` further on, and the first ones behind the last.
@@ -169,12 +232,41 @@ inline vec sum_of_lanes(vec v) {
   return folded(v, [](vec a, vec b) { return a + b; });
 }
 
+// The sum of the lanes of a in lanes without the bit Width, and of b in the others, if all lanes that
+// differ in that bit alone are folded onto each other.
+template <int Width>
+inline vec folded_pair(vec a, vec b) {
+  ivec right = {};
+  for (int i = 0; i < kLanes; ++i) right[i] = i & Width ? -1 : 0;
+  return (right ? turned<kLanes - Width>(b) : a) + (right ? b : turned<Width>(a));
+}
+
+template <int Width = 4>
+inline vec folded_fours(vec v) {
+  if constexpr (Width < kLanes)
+    return folded_fours<Width * 2>(v + turned<Width>(v));
+  else
+    return v;
+}
+
 inline float sum(vec v) {
   float lanes[kLanes];
   store(lanes, v);
   for (int width = kLanes / 2; width > 0; width /= 2)
     for (int i = 0; i < width; ++i) lanes[i] += lanes[i + width];
   return lanes[0];
+}
+
+// to[i] += the sum of the lanes of v[i], for all of them.
+inline void add_sums(float* to, const vec* v, int count) {
+  int i = 0;
+  for (; i + 4 <= count; i += 4) {
+    const vec first = folded_pair<1>(v[i], v[i + 1]), second = folded_pair<1>(v[i + 2], v[i + 3]);
+    float lanes[kLanes];
+    store(lanes, folded_fours(folded_pair<2>(first, second)));
+    for (int j = 0; j < 4; ++j) to[i + j] += lanes[j];
+  }
+  for (; i < count; ++i) to[i] += sum(v[i]);
 }
 
 }  // namespace

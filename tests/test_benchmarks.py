@@ -1,21 +1,25 @@
 """The benchmarks compare like with like, and run."""
 
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import both_ways  # noqa: E402
 import contenders  # noqa: E402
 import crf as crf_benchmark  # noqa: E402
 import table  # noqa: E402
 import tagging as tagging_benchmark  # noqa: E402
-from measure import Timing, interleaved, peak_memory  # noqa: E402
+from measure import Timing, busy_processes, interleaved, peak_memory  # noqa: E402
 
+import engine as engine_benchmark  # noqa: E402
 from cellwright.cell.listings import nas_bench_nlp  # noqa: E402
 from cellwright.engine import native_backend  # noqa: E402
 from cellwright.tasks.registry import open_task  # noqa: E402
@@ -87,10 +91,11 @@ def test_peak_memory_sees_what_was_freed():
     assert peak_memory(lambda: len(b"x" * 200_000_000)) > 150_000_000
 
 
-def row(cell: str, shape: tuple[int, int, int], **peak: int) -> table.Row:
+def row(cell: str, shape: tuple[int, int, int], kind: str = "alone", **peak: int) -> table.Row:
     seconds = {"ours": 0.1, "nn.LSTM": 0.12, "plain": 0.4, "torch": 0.8, "matrix product": 0.2}
-    timings = {name: Timing(best, best, 3) for name, best in seconds.items()}
-    return table.Row(cell, contenders.Shape(*shape), "train", 4e9, timings, peak)
+    timings = {name: Timing(best, best**2, 3) for name, best in seconds.items()}
+    what = "infer" if shape[1] == 1 else "train"
+    return table.Row(cell, contenders.Shape(*shape), what, 4e9, timings, peak, kind)
 
 
 def test_the_summary_states_what_was_wanted_and_what_was_measured():
@@ -98,14 +103,85 @@ def test_the_summary_states_what_was_wanted_and_what_was_measured():
         row("lstm", (35, 64, 300)),
         row("darts-v1", (35, 20, 200)),
         row("darts-supernet", (35, 64, 300), ours=300, plain=1200),
+        row("ess-supernet", (35, 256, 300)),
+        row("darts-v1", (35, 16, 64)),
+        row("lstm", (35, 20, 200), "load"),
+        row("darts-v1", (35, 20, 200), "load"),
+        row("lstm", (15, 32, 256), "sentences"),
+        row("lstm", (15, 1, 256), "sentences"),
+        row("darts-v1", (15, 32, 256), "sentences"),
     ]
     assert list(table.summary(rows)) == [
         "lstm against nn.LSTM, geometric mean over 1 shape: at least 1.15 wanted: 1.20",
-        "lstm against nn.LSTM, at each shape: at least 1 wanted: 1.20 at 35,64,300",
+        "lstm against nn.LSTM, at each shape: at least 1.1 wanted: 1.20 at 35,64,300",
         "darts-v1 against the plain loop at 35,20,200: at least 4 wanted: 4.00",
+        "darts-v1 against the plain loop at 35,16,64: at least 6 wanted: 4.00",
         "darts-supernet against the plain loop at 35,64,300: at least 3 wanted: 4.00",
         "darts-supernet's memory over the plain loop's at 35,64,300: at most 0.33 wanted: 0.25",
+        "darts-v1's share of the limit at 35,20,200: at least 75 % wanted: 47 %",
+        "darts-supernet's share of the limit at 35,64,300: at least 80 % wanted: 47 %",
+        "ess-supernet's share of the limit at 35,256,300: at least 65 % wanted: 47 %",
+        "under load: lstm against nn.LSTM, at each shape: at least 1 wanted: 1.44 at 35,20,200",
+        "under load: darts-v1 against the plain loop, at each shape: at least 1 wanted: "
+        "16.0 at 35,20,200",
+        "training on sentences: lstm against nn.LSTM, at each shape: at least 1.3 wanted: "
+        "1.20 at 15,32,256",
+        "training on sentences: darts-v1 against the plain loop, at each shape: at least 5 wanted: "
+        "4.00 at 15,32,256",
+        "one sentence at a time: lstm against nn.LSTM, at each shape: at least 1.5 wanted: "
+        "1.20 at 15,1,256",
     ]
+
+
+def test_busy_processes_end_whatever_happens():
+    seen = []
+
+    def interrupted():
+        with busy_processes() as busy:
+            seen.extend(busy)
+            assert [process.poll() for process in busy] == [None] * 4
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [process.poll() for process in seen] == [-signal.SIGKILL] * 4
+
+
+@needs_core
+def test_a_loop_in_both_directions_that_computes_something_else_is_found(monkeypatch):
+    shape = contenders.Shape(6, 4, 8)
+    assert sorted(both_ways.lengths_of(shape)) != [6, 6, 6, 6]
+
+    def turned_at_the_end_of_the_batch(self, x, alpha=None):
+        inside = torch.arange(len(x))[:, None] < self.lengths
+        both = self.forwards(x), self.backwards(x.flip(0)).flip(0)
+        return torch.cat(both, dim=-1) * inside[..., None]
+
+    both_ways.same_sentences("darts-v1", shape)
+    monkeypatch.setattr(both_ways.PlainBothWays, "forward", turned_at_the_end_of_the_batch)
+    with pytest.raises(contenders.UnequalError, match="both directions at 6,4,8: output of plain"):
+        both_ways.same_sentences("darts-v1", shape)
+
+
+@needs_core
+@pytest.mark.parametrize("kind", ["load", "sentences"])
+def test_engine_measures_under_load_and_on_sentences(kind, monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("measure.SLOT", 0.0)
+    monkeypatch.setattr("measure.PRODUCT", 8)
+    monkeypatch.setattr("measure.BUSY_NICENESS", (19,))
+    shapes = ["3,2,8"] if kind == "load" else ["3,2,8", "3,1,8"]
+    given = [f"--{kind}", "--shapes", *shapes, "--seconds", "0", "--json", str(tmp_path / "kept")]
+    assert engine_benchmark.main(given) == 0
+    measured = capsys.readouterr().out
+    lines = [line.split()[:3] for line in measured.splitlines()]
+    for cell in ("lstm", "darts-v1"):
+        for what in ("train", "infer"):
+            assert [cell, "3,2,8", what] in lines
+    assert (["lstm", "3,1,8", "infer"] in lines) == (kind == "sentences")
+    assert ["lstm", "3,1,8", "train"] not in lines
+    assert ("medians count in place of best times" in measured) == (kind == "load")
+    assert engine_benchmark.main(["--from", str(tmp_path / "kept")]) == 0
+    assert capsys.readouterr().out == measured
 
 
 @needs_core

@@ -40,7 +40,9 @@ class Network(nn.Module):
 
 NETWORKS: dict[str, Callable[[], Network]] = {
     "lstm": lambda: Network(zoo["lstm"]),
-    "darts-v1 in both directions": lambda: Network(zoo["darts-v1"], bidirectional=True),
+    "darts-v1 in both directions": lambda: Network(
+        zoo["darts-v1"], bidirectional=True, project_input=True
+    ),
     "supernet with theta": lambda: Network(darts_supernet(2, norm=False).cell),
 }
 

@@ -20,6 +20,10 @@ from torch.utils.data import DataLoader, Dataset
 LONGER, LONGER_LENGTHS = numbers(7, 4, WIDTH, seed=4), torch.tensor([7, 1, 6, 6])
 
 
+# In a graph a projection reads padded rows, so its gradient is summed in another order.
+ROUNDING = {"darts-v1 in both directions": 1e-6}
+
+
 def report(tool: str, name: str, attempt: Callable[[], float], most: float = 0.0) -> None:
     try:
         difference = attempt()
@@ -32,7 +36,7 @@ def report(tool: str, name: str, attempt: Callable[[], float], most: float = 0.0
 
 
 def ours(graph: Any) -> int:
-    return sum(str(node.target).startswith("cellwright.") for node in graph.nodes)
+    return sum(str(node.target).startswith("cellwright.layer") for node in graph.nodes)
 
 
 def compiled(name: str, backend: str) -> float:
@@ -94,12 +98,15 @@ def one_step_each(networks: list[Network]) -> None:
 
 
 def share() -> None:
-    """Another process trains networks of this one."""
+    """This process and another train the same networks in turn, and each sees the other's work."""
     networks, twins = [made(name).share_memory() for name in NETWORKS], [*map(made, NETWORKS)]
-    one_step_each(twins)
+    for _ in range(3):
+        one_step_each(twins)
+    one_step_each(networks)
     process = processes.get_context("spawn").Process(target=one_step_each, args=(networks,))
     process.start()
     process.join()
+    one_step_each(networks)
     for name, network, twin in zip(NETWORKS, networks, twins, strict=True):
         pair = dict(network.named_parameters()), dict(twin.named_parameters())
         report("share_memory", name, lambda pair=pair: gap(*pair))
@@ -127,12 +134,13 @@ def main(what: str, *folder: str) -> None:
     if what == "processes":
         share()
     for name in NETWORKS:
+        most = ROUNDING.get(name, 0.0)
         if what == "graphs":
-            report("compile eager", name, lambda name=name: compiled(name, "eager"))
-            report("compile aot_eager", name, lambda name=name: compiled(name, "aot_eager"))
-            report("export", name, lambda name=name: exported(name, Path(*folder)))
+            report("compile eager", name, lambda name=name: compiled(name, "eager"), most)
+            report("compile aot_eager", name, lambda name=name: compiled(name, "aot_eager"), most)
+            report("export", name, lambda name=name: exported(name, Path(*folder)), most)
         elif what == "load":
-            report("load", name, lambda name=name: loaded(name, Path(*folder)))
+            report("load", name, lambda name=name: loaded(name, Path(*folder)), most)
         elif what == "inductor":
             report("compile inductor", name, lambda name=name: inductor(name), 1e-5)
         elif what == "processes":

@@ -25,6 +25,7 @@ from torch import Tensor, nn
 from cellwright.cell import Cell
 from cellwright.embeddings.errors import EmbeddingError
 from cellwright.engine import Recurrent
+from cellwright.engine.linear import linear
 
 PADDING, UNKNOWN = 0, 1
 """The numbers of what is behind a word's end, and of characters that are not in the alphabet."""
@@ -143,7 +144,7 @@ class CharacterCNN(nn.Module):
         x = F.dropout(self.table(numbers), self.dropout, self.training)
         x = x * inside.unsqueeze(2)  # whatever padding there is, the filters see zeros
         found = self._filtered(x).masked_fill(~inside.unsqueeze(2), -math.inf).amax(1)
-        return found if rows is None else found[rows]
+        return found if rows is None else _of_rows(found, rows)
 
     def _filtered(self, x: Tensor) -> Tensor:
         """What each filter says at each place, (words, longest, filters).
@@ -155,7 +156,7 @@ class CharacterCNN(nn.Module):
         padded = F.pad(x, (0, 0, width // 2, width // 2))
         seen = torch.cat([padded[:, first : first + longest] for first in range(width)], 2)
         weights = self.filters.weight.transpose(1, 2).flatten(1)
-        return F.linear(seen, weights, self.filters.bias)
+        return linear(seen, weights, self.filters.bias)
 
 
 class CharacterCell(nn.Module):
@@ -196,7 +197,12 @@ class CharacterCell(nn.Module):
         all_rows = torch.arange(len(numbers), device=output.device)
         last = output[lengths.to(output.device) - 1, all_rows, :half]
         found = torch.cat([last, output[0, :, half:]], 1)
-        return found if rows is None else found[rows]
+        return found if rows is None else _of_rows(found, rows)
+
+
+def _of_rows(found: Tensor, rows: Tensor) -> Tensor:
+    """`found[rows]`, whose gradient is summed in one order; that of torch's indexing is in any."""
+    return F.embedding(rows.to(found.device), found)
 
 
 def _table(characters: int, size: int) -> nn.Embedding:

@@ -27,6 +27,7 @@ from cellwright.embeddings.flair_files import ModelFile, find_model, read_model
 from cellwright.embeddings.kept_features import Features, Sentences, check_sentences
 from cellwright.embeddings.text_states import Text, states_at
 from cellwright.engine import Recurrent
+from cellwright.engine.linear import linear
 
 END = " "
 """What stands behind a sentence, so that its last word has a blank behind it too."""
@@ -111,7 +112,7 @@ class CharacterModel:
     def _read(self, numbers: Tensor, state: Any, lengths: Tensor) -> tuple[Tensor, Any]:
         output, state = self.rnn(self.encoder[numbers], state, lengths)
         if self.projection is not None:
-            output = nn.functional.linear(output, *self.projection)
+            output = linear(output, *self.projection)
         return output, state
 
 

@@ -50,6 +50,24 @@ def crf_decode(
     path_scores: int,
     threads: int,
 ) -> None: ...
+def matrix_product(
+    batch: int,
+    rows: int,
+    columns: int,
+    depth: int,
+    a: int,
+    a_row: int,
+    a_item: int,
+    a_turned: bool,
+    b: int,
+    b_row: int,
+    b_item: int,
+    b_turned: bool,
+    bias: int,
+    c: int,
+    sums: int,
+    threads: int,
+) -> None: ...
 def add_weighted_rows(*, rows: int, columns: int, weights: int, table: int, sums: int) -> None: ...
 
 class Call: ...

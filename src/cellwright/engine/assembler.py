@@ -13,7 +13,9 @@ LINEAR = OPS["linear"].code
 OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
     "copy": OPS["identity"].code,
     "mix_activations": 20,
+    "highway": 21,
     "d_mix_activations": 56,
+    "d_highway": 57,
     **{
         name: 32 + i
         for i, name in enumerate(

@@ -34,6 +34,7 @@ class _Backward:
         self.touched: set[int] = set()
         self.recomputed: dict[int, int] = {}
         self.passed_on: set[int] = set()
+        self.together = graph.mixed_together()
         self._start()
         for run in reversed(runs):
             self._go_back(run)
@@ -65,7 +66,10 @@ class _Backward:
         for number in reversed(run):
             item = self.graph.items[number]
             if isinstance(item, Elementwise):
-                if number in self.touched:
+                if item.op == "mix_activations":  # all at once, when the last of them comes
+                    if number == self.together[number][0]:
+                        self._mixes(self.together[number], item.inputs[0])
+                elif number in self.touched:
                     self._elementwise(item, number)
             else:
                 self._finish_sum(number)
@@ -108,12 +112,14 @@ class _Backward:
         replaced.
         """
         readers = self.readers[number]
-        if len(set(readers)) != 1:
+        if not readers:
             return False
+        if readers[0] in self.together:
+            return set(readers) == set(self.together[readers[0]]) <= self.touched
         item = self.graph.items[readers[0]]
-        if not isinstance(item, Elementwise):
+        if len(set(readers)) != 1 or not isinstance(item, Elementwise):
             return False
-        return item.op == "mix_activations" or OPS[item.op].saves is not Saves.INPUTS
+        return item.op in OPS and OPS[item.op].saves is not Saves.INPUTS
 
     def _contribute(self, number: int, op: str, inputs: list[int], arg: int = 0) -> None:
         """Add a term to an item's gradient."""
@@ -201,8 +207,16 @@ class _Backward:
                     else:
                         self._contribute(i, "d_copy", [g])
             case "mean":
+                shared: int | None = None
                 for i in inputs:
-                    self._contribute(i, "d_scale", [g], arg=len(inputs))
+                    if not self._only_here(i):
+                        self._contribute(i, "d_scale", [g], arg=len(inputs))
+                        continue
+                    if shared is None:
+                        shared = self.code.value(item.width)
+                        self.code.elementwise("d_scale", shared, [g], arg=len(inputs))
+                    self.gradient[i] = shared
+                    self.touched.add(i)
             case "sub":
                 self._contribute(inputs[0], "d_copy", [g])
                 self._contribute(inputs[1], "d_negate", [g])
@@ -233,9 +247,8 @@ class _Backward:
                 self.code.elementwise("d_theta", -1, values, arg=item.theta)
                 for k, i in enumerate(inputs):
                     self._mixed(i, g, item.theta + k)
-            case "mix_activations":  # weights' gradients and its input's in one go
-                value = self._value(inputs[0])
-                self._contribute(inputs[0], "d_mix_activations", [g, value], arg=item.arg)
+            case "highway":
+                self._highway(g, item)
             case "norm" | "batch_norm":
                 self._contribute(inputs[0], f"d_{item.op}", [g, self._value(inputs[0])])
             case "zero":
@@ -249,12 +262,47 @@ class _Backward:
         item = self.graph.items[number]
         if (
             isinstance(item, Elementwise)
+            and item.op in OPS
             and OPS[item.op].saves is Saves.OUTPUT
             and self._only_here(number)
         ):
             self._contribute(item.inputs[0], f"d_{item.op}", [g, self._value(number)], arg=theta)
         else:
             self._contribute(number, "d_mix", [g], arg=theta)
+
+    def _mixes(self, numbers: list[int], source: int) -> None:
+        """Gradients of the weights of mixes of one value's activations, and of that value."""
+        steps: list[list[int]] = []
+        before = -1
+        for number in numbers:
+            if number not in self.touched:
+                continue
+            if before >= 0 and numbers.index(number) == before + 1:
+                steps[-1].append(number)
+            else:
+                steps.append([number])
+            before = numbers.index(number)
+        for step in steps:
+            first = self.graph.items[step[0]]
+            assert isinstance(first, Elementwise)
+            values = [self._value(source), *(self.gradient[number] for number in step)]
+            self._contribute(source, "d_mix_activations", values, arg=first.arg)
+
+    def _highway(self, g: int, item: Elementwise) -> None:
+        """All gradients of an edge in one go. Those of its two sums take the sums' places."""
+        gate, value, carried = item.inputs
+        sigmoid = self.graph.items[gate]
+        assert isinstance(sigmoid, Elementwise)
+        values = [g, self._value(gate), self._value(value), self._value(carried)]
+        target = self._gradient(carried)
+        if target is None:  # nobody wants it, but the step has it
+            target = self.code.value(item.width)
+        add = carried in self.touched
+        self.code.elementwise("d_highway", target, values, add=add, arg=item.arg)
+        self.touched.add(carried)
+        for number in (sigmoid.inputs[0], value):
+            self.gradient[number] = self._sum_gradient(number)
+            self.touched.add(number)
 
     def _only_here(self, number: int) -> bool:
         """Whether an elementwise value has no gradient but from its one reader."""

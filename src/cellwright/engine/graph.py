@@ -7,13 +7,20 @@ apart, because they can be had for all time steps at once.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from cellwright.cell import Cell, Node
 from cellwright.cell.names import parse_input
 from cellwright.cell.ops import Kind
+from cellwright.engine.mixtures import (
+    MIXED_ACTIVATIONS,
+    MOST_TARGETS,
+    highways,
+    mixed_activations,
+    op_of,
+    uses_of,
+)
 
 HIDDEN, INPUT = 0, 1
 _WIDTH = {"hidden": HIDDEN, "input": INPUT}
@@ -48,17 +55,14 @@ class Accumulator:
         return bool(self.x_terms) or not self.terms
 
 
-MIXED_ACTIVATIONS = ("tanh", "sigmoid", "relu", "leaky_relu", "identity")
-"""What a `mix_activations` may weigh, in the order of the core's bits."""
-
-
 @dataclass
 class Elementwise:
     """An operation on values, all of one width.
 
-    Besides the operations of cells there is `mix_activations`, a mix of several activations
-    of one value. `theta` is where a mix's weights begin, `activations` the set of bits of
-    those that a `mix_activations` weighs.
+    Besides the operations of cells there are `mix_activations`, a mix of several activations
+    of one value, and `highway`, the blend of such a mix with another value times its weight.
+    `theta` is where a mix's weights begin, `activations` the set of bits of those that are
+    weighed.
     """
 
     name: str
@@ -71,7 +75,7 @@ class Elementwise:
     @property
     def arg(self) -> int:
         """What the core is told besides the inputs."""
-        if self.op == "mix_activations":
+        if self.activations:
             return (self.theta << len(MIXED_ACTIVATIONS)) + self.activations
         return self.theta
 
@@ -112,6 +116,8 @@ class Graph:
     """What the numbers θ are made of."""
     theta_count: int = 0
     """How many numbers θ all mixes need."""
+    theta_sizes: dict[str, int] = field(default_factory=dict)
+    """How many numbers each of the caller's θ has."""
     states: list[int] = field(default_factory=list)
     output: int = -1
     state_history: int = 1
@@ -138,6 +144,22 @@ class Graph:
                     readers[value].append(number)
         return readers
 
+    def mixed_together(self) -> dict[int, list[int]]:
+        """For each `mix_activations`, those that weigh the same activations of the same value.
+
+        Their weights follow each other, in the order of the items.
+        """
+        found: dict[tuple[int, int], list[int]] = {}
+        for number, item in enumerate(self.items):
+            if isinstance(item, Elementwise) and item.op == "mix_activations":
+                found.setdefault((item.inputs[0], item.activations), []).append(number)
+        groups = [
+            numbers[begin : begin + MOST_TARGETS]
+            for numbers in found.values()
+            for begin in range(0, len(numbers), MOST_TARGETS)
+        ]
+        return {number: group for group in groups for number in group}
+
 
 def build(cell: Cell, *, mask_hidden: bool = False, mask_input: bool = False) -> Graph:
     """The graph of a simplified cell, with dropout masks on the operands of its linears."""
@@ -154,21 +176,40 @@ class _Builder:
         self.mask: dict[int, int] = {}
         self.shared: dict[tuple[str, int, int], int] = {}
         merged = _merged_linears(cell)
-        self.mixed = _mixed_activations(cell)
+        self.mixed = mixed_activations(cell)
+        linears = {node.name for node in cell.nodes if node.spec.kind is Kind.LINEAR}
+        self.highways = highways(cell, self.mixed, linears | set(merged))
+        self.weighed: dict[int, list[ThetaTerm]] = {}
         parts = {name for names in merged.values() for name in names}
         parts |= {name for names in self.mixed.values() for name in names}
+        parts |= {name for edge in self.highways.values() for name in (edge.mixed, edge.carried)}
         for node in cell.nodes:
             if node.name in parts:
                 continue
             if node.name in merged:
-                linears = [cell.node(name) for name in merged[node.name]]
-                self.value[node.name] = self._accumulator(node.name, linears)
+                summands = [cell.node(name) for name in merged[node.name]]
+                self.value[node.name] = self._accumulator(node.name, summands)
             elif node.spec.kind is Kind.LINEAR:
                 self.value[node.name] = self._accumulator(node.name, [node])
             else:
                 self.value[node.name] = self._elementwise(node)
         self.graph.states = [self.value[name] for name in cell.states]
         self.graph.output = self.value[cell.output]
+        self._number_thetas()
+
+    def _number_thetas(self) -> None:
+        """Number the weights of all mixes, those of mixes that are taken together in a row."""
+        mixes = [node for node in self.cell.nodes if node.op == "mix"]
+        self.graph.theta_sizes = {node.theta_name: len(node.inputs) for node in mixes}
+        together = self.graph.mixed_together()
+        groups = [together.get(number, [number]) for number in self.weighed]
+        for number in dict.fromkeys(number for group in groups for number in group):
+            item = self.graph.items[number]
+            assert isinstance(item, Elementwise)
+            item.theta = self.graph.theta_count
+            terms = self.weighed[number]
+            self.graph.thetas += [term._replace(number=item.theta + term.number) for term in terms]
+            self.graph.theta_count += 1 + max(term.number for term in terms)
 
     def _add(self, item: Item) -> int:
         self.graph.items.append(item)
@@ -189,47 +230,63 @@ class _Builder:
 
     def _elementwise(self, node: Node) -> int:
         width = _WIDTH[self.cell.width(node.name)]
+        if node.name in self.highways:
+            return self._highway(node, width)
         if node.name in self.mixed:
-            return self._mix_activations(node, width)
+            source, bits, terms = self._activations(node)
+            item = Elementwise(node.name, "mix_activations", [source], width, activations=bits)
+            return self._weighed(item, terms)
         if node.op == "mix":
-            return self._mix(node, width)
+            values, terms = self._mixed_values(node)
+            if not values:
+                return self._add(Elementwise(node.name, "zero", [], width))
+            return self._weighed(Elementwise(node.name, "mix", values, width), terms)
         inputs = [self._read(name) for name in node.inputs]
         return self._add(Elementwise(node.name, node.op, inputs, width))
 
-    def _mix(self, node: Node, width: int) -> int:
-        """A mix of distinct values: zeros are left out, and weights of equal values added."""
-        numbers: dict[int, int] = {}
-        first = self.graph.theta_count
-        for position, name in enumerate(node.inputs):
-            if _op(self.cell, name) == "zero":
-                continue
-            number = numbers.setdefault(self._read(name), first + len(numbers))
-            self.graph.thetas.append(ThetaTerm(node.name, node.theta_name, position, number))
-        if not numbers:
-            return self._add(Elementwise(node.name, "zero", [], width))
-        self.graph.theta_count += len(numbers)
-        return self._add(Elementwise(node.name, "mix", list(numbers), width, first))
+    def _weighed(self, item: Elementwise, terms: list[ThetaTerm]) -> int:
+        """Add an item with weights, which `terms` count from 0 until all are numbered."""
+        number = self._add(item)
+        self.weighed[number] = terms
+        return number
 
-    def _mix_activations(self, node: Node, width: int) -> int:
-        """A mix whose candidates are activations of one value, computed together."""
+    def _mixed_values(self, node: Node) -> tuple[list[int], list[ThetaTerm]]:
+        """A mix's distinct values: zeros are left out, and weights of equal values added."""
+        numbers: dict[int, int] = {}
+        terms: list[ThetaTerm] = []
+        for position, name in enumerate(node.inputs):
+            if op_of(self.cell, name) != "zero":
+                number = numbers.setdefault(self._read(name), len(numbers))
+                terms.append(ThetaTerm(node.name, node.theta_name, position, number))
+        return list(numbers), terms
+
+    def _activations(self, node: Node) -> tuple[int, int, list[ThetaTerm]]:
+        """The value whose activations a mix weighs, the bits of these, and their weights."""
         kinds: list[str | None] = []
         for name in node.inputs:
-            op = _op(self.cell, name)
+            op = op_of(self.cell, name)
             kinds.append(
                 None if op == "zero" else op if name in self.mixed[node.name] else "identity"
             )
         present = [kind for kind in MIXED_ACTIVATIONS if kind in kinds]
-        first = self.graph.theta_count
-        for position, kind in enumerate(kinds):
-            if kind is not None:
-                number = first + present.index(kind)
-                self.graph.thetas.append(ThetaTerm(node.name, node.theta_name, position, number))
-        self.graph.theta_count += len(present)
+        terms = [
+            ThetaTerm(node.name, node.theta_name, position, present.index(kind))
+            for position, kind in enumerate(kinds)
+            if kind is not None
+        ]
         source = self.cell.node(self.mixed[node.name][0]).inputs[0]
         bits = sum(1 << MIXED_ACTIVATIONS.index(kind) for kind in present)
-        return self._add(
-            Elementwise(node.name, "mix_activations", [self._read(source)], width, first, bits)
-        )
+        return self._read(source), bits, terms
+
+    def _highway(self, node: Node, width: int) -> int:
+        edge = self.highways[node.name]
+        source, bits, terms = self._activations(self.cell.node(edge.mixed))
+        (carried,), more = self._mixed_values(self.cell.node(edge.carried))
+        last = 1 + max(term.number for term in terms)
+        terms += [term._replace(number=last) for term in more]
+        inputs = [self._read(edge.gate), source, carried]
+        item = Elementwise(node.name, "highway", inputs, width, activations=bits)
+        return self._weighed(item, terms)
 
     def _accumulator(self, name: str, linears: list[Node]) -> int:
         result = Accumulator(name, _WIDTH[linears[0].width])
@@ -273,39 +330,9 @@ class _Builder:
         return self.masked_value[value]
 
 
-def _op(cell: Cell, name: str) -> str | None:
-    """The operation of a node, None for an input of the cell."""
-    return cell.node(name).op if name in cell else None
-
-
-def _uses(cell: Cell) -> Counter[str]:
-    """How often each value is read, by nodes, as a state or as the output."""
-    read = [name for node in cell.nodes for name in node.inputs]
-    return Counter([*read, *cell.states, cell.output])
-
-
-def _mixed_activations(cell: Cell) -> dict[str, list[str]]:
-    """Mixes of activations of one value, with those activations, which nothing else reads.
-
-    The value itself, and zeros, may be among the mix's inputs.
-    """
-    uses = _uses(cell)
-    found: dict[str, list[str]] = {}
-    for node in cell.nodes:
-        if node.op != "mix":
-            continue
-        inputs = [name for name in node.inputs if _op(cell, name) != "zero"]
-        activations = [name for name in inputs if _op(cell, name) in MIXED_ACTIVATIONS]
-        sources = {cell.node(name).inputs[0] for name in activations}
-        sources |= {name for name in inputs if name not in activations}
-        if activations and len(sources) == 1 and all(uses[name] == 1 for name in activations):
-            found[node.name] = activations
-    return found
-
-
 def _merged_linears(cell: Cell) -> dict[str, list[str]]:
     """Sums that consist of linears only, none of which anything else reads."""
-    uses = _uses(cell)
+    uses = uses_of(cell)
     return {
         node.name: list(node.inputs)
         for node in cell.nodes

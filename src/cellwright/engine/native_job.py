@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -12,6 +14,7 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.engine import torch_backend
+from cellwright.engine.graph import Graph
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_memory import ROW, Memory, address, lay_out, padded, workspaces
 from cellwright.engine.plan import Plan
@@ -23,6 +26,23 @@ if TYPE_CHECKING:
 _MOST_SIZES = 100  # layouts, and ways to run, that are kept for one program
 
 
+class ThetaPlaces:
+    """Where the core's numbers θ come from: the caller's θ, one after the other."""
+
+    def __init__(self, graph: Graph) -> None:
+        terms = graph.thetas
+        self.sizes = {term.theta: graph.theta_sizes[term.theta] for term in terms}
+        begins = dict(zip(self.sizes, accumulate(self.sizes.values(), initial=0), strict=False))
+        self.total = sum(self.sizes.values())
+        order = sorted(terms, key=lambda term: term.number)
+        self.once = [term.number for term in order] == list(range(len(order)))
+        with torch.inference_mode(False):  # kept for calls that have gradients
+            chosen = [begins[term.theta] + term.position for term in order]
+            self.chosen = torch.tensor(chosen, device="cpu", dtype=torch.int64)
+            numbers = [term.number for term in order]
+            self.numbers = torch.tensor(numbers, device="cpu", dtype=torch.int64)
+
+
 @dataclass(eq=False)
 class Programs:
     """A plan's programs, and what is known about the sizes they were run with."""
@@ -32,6 +52,11 @@ class Programs:
     backward: _native.Program | None
     _memory: dict[tuple[int, int, int, int], Memory] = field(default_factory=dict)
     _ways: dict[tuple[object, ...], Ways] = field(default_factory=dict)
+
+    @cached_property
+    def thetas(self) -> ThetaPlaces:
+        """Where the numbers θ come from."""
+        return ThetaPlaces(self.plan.graph)
 
     def memory(self, steps: int, batch: int, hidden: int, input_size: int) -> Memory:
         """The layout for these sizes, worked out once."""
@@ -156,33 +181,25 @@ class Job:
 
     def _theta(self, call: LayerCall) -> list[Tensor]:
         """The numbers θ of all mixes in one tensor."""
-        graph = self.programs.plan.graph
-        if not graph.theta_count:
+        places = self.programs.thetas
+        if not places.sizes:
             return []
-        names, chosen, numbers = self._theta_places(call)
-        zeros = call.x.new_zeros(graph.theta_count)
-        parts = torch.cat([call.theta[name] for name in names])
-        return [zeros.index_add(0, numbers, parts[chosen])]
+        parts = torch.cat([call.theta[name] for name in places.sizes])
+        if len(parts) != places.total:
+            raise UnfitTensorError(_NO_SUCH_SHAPE)
+        numbers = parts.index_select(0, places.chosen)
+        if places.once:
+            return [numbers]
+        zeros = call.x.new_zeros(self.programs.plan.graph.theta_count)
+        return [zeros.index_add(0, places.numbers, numbers)]
 
-    def theta_gradients(self, call: LayerCall, gradient: Tensor) -> dict[str, Tensor]:
+    def theta_gradients(self, gradient: Tensor) -> dict[str, Tensor]:
         """The gradients of the call's θ from that of the one tensor."""
-        names, chosen, numbers = self._theta_places(call)
-        sizes = [len(call.theta[name]) for name in names]
-        sums = gradient.new_zeros(sum(sizes)).index_add_(0, chosen, gradient[numbers])
-        return dict(zip(names, map(torch.clone, torch.split(sums, sizes)), strict=True))
-
-    def _theta_places(self, call: LayerCall) -> tuple[list[str], Tensor, Tensor]:
-        """Names of the call's θ that are used, places in them one after the other, and numbers."""
-        begin: dict[str, int] = {}
-        size = 0
-        terms = self.programs.plan.graph.thetas
-        for term in terms:
-            if term.theta not in begin:
-                begin[term.theta] = size
-                size += len(call.theta[term.theta])
-        at = [begin[term.theta] + term.position for term in terms]
-        numbers = [term.number for term in terms]
-        return list(begin), torch.tensor(at, device="cpu"), torch.tensor(numbers, device="cpu")
+        places = self.programs.thetas
+        each = gradient.index_select(0, places.numbers)
+        sums = gradient.new_zeros(places.total).index_add_(0, places.chosen, each)
+        parts = torch.split(sums, [*places.sizes.values()])
+        return dict(zip(places.sizes, map(torch.clone, parts), strict=True))
 
     # -- the two passes ----------------------------------------------------------------
 

@@ -168,7 +168,7 @@ def _by_operand(job: Job, rows: SortedRows, found: Arguments) -> dict[int, Tenso
     graph, known = job.programs.plan.graph, known_cell(rows.operands.text)
     weights = {(w.linear, w.position): g for w, g in zip(graph.weights, found.weights, strict=True)}
     biases = dict(zip(graph.biases, found.biases, strict=True))
-    thetas = job.theta_gradients(rows.call, found.theta[0]) if found.theta else {}
+    thetas = job.theta_gradients(found.theta[0]) if found.theta else {}
     x = [
         None if g is None else rows.undone(rows.without_ended(g)[..., : job.input], 1).contiguous()
         for g in found.x

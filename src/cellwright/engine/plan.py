@@ -1,8 +1,8 @@
 """A cell's programs for the native core: what is stored, and the steps of each pass.
 
-Stored for the backward pass are the linears' sums and the operands that weight gradients
-need; everything between them is cheap and is computed again. The gradient of a sum takes
-the place of the sum itself.
+Stored for the backward pass are the linears' sums, the operands that weight gradients need,
+and factors that take a mix of activations; the rest is cheap and is computed again. The
+gradient of a sum takes the place of the sum itself.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 from cellwright.cell.ops import NORMS, OPS, Saves
 from cellwright.engine.assembler import CONSTANT, STORED, Assembled, Assembler, Place
 from cellwright.engine.backward import Layout, backward_steps
+from cellwright.engine.forward import forward_steps
 from cellwright.engine.graph import HIDDEN, INPUT, Accumulator, Elementwise, Graph, Source
 
 _FROM_OUTPUT = frozenset(op.name for op in OPS.values() if op.saves is Saves.OUTPUT)
@@ -67,7 +68,8 @@ class _Planner:
             if graph.masks_x:
                 self.dx_for_linears = self._store(INPUT, lead, "gradient of masked x")
         self.plan.adds_to_input_gradient = graph.input_history > 0 or graph.reads_x
-        self.plan.forward = self._program(self._forward_steps(), forward=True)
+        steps = forward_steps(graph, self.runs, self.place, self.group)
+        self.plan.forward = self._program(steps, forward=True)
         if train:
             layout = Layout(self.place, self.gradient_buffer, self.dx)
             steps = backward_steps(graph, self.runs, layout)
@@ -93,11 +95,16 @@ class _Planner:
         state_of: dict[int, int] = {}
         for state, number in enumerate(graph.states):
             state_of.setdefault(number, state)
+        costly = self._costly()
         for number, item in enumerate(graph.items):
             if isinstance(item, Elementwise):
                 if number in state_of:
                     self.place[number] = Place(STORED, state_of[number])
-                elif self.train and (self._is_operand(number) or self._is_normed(number)):
+                elif self.train and (
+                    self._is_operand(number)
+                    or self._is_normed(number)
+                    or (number in costly and self._is_factor(number))
+                ):
                     self.place[number] = Place(STORED, self._store(item.width))
             elif isinstance(item, Accumulator):
                 self._place_sum(number, item)
@@ -136,42 +143,28 @@ class _Planner:
         readers = (self.graph.items[r] for r in self.readers[number])
         return any(isinstance(item, Elementwise) and item.op in NORMS for item in readers)
 
+    def _costly(self) -> set[int]:
+        """Values that take a mix of activations to compute again."""
+        found: set[int] = set()
+        for number, item in enumerate(self.graph.items):
+            if not isinstance(item, Elementwise) or self._is_operand(number):
+                continue
+            if item.op == "mix_activations" or found & set(item.inputs):
+                found.add(number)
+        return found
+
+    def _is_factor(self, number: int) -> bool:
+        """Whether the gradient of what reads it needs its value."""
+        readers = (self.graph.items[r] for r in self.readers[number])
+        ops = (item.op for item in readers if isinstance(item, Elementwise))
+        return any(op in OPS and OPS[op].saves is Saves.INPUTS for op in ops)
+
     def _source_place(self, item: Source) -> Place:
         if item.kind == "state":
             return Place(STORED, item.number, item.shift)
         if item.kind == "x":
             return Place(STORED, self.x, item.shift)
         return Place(CONSTANT, item.number)
-
-    # -- forward -----------------------------------------------------------------------
-
-    def _forward_steps(self) -> Assembler:
-        code = Assembler()
-        value: dict[int, int] = {}
-
-        def at(number: int) -> int:
-            if number not in value:
-                width = self.graph.items[number].width
-                place = self.place.get(number)
-                value[number] = code.fixed(place, width) if place else code.value(width)
-            return value[number]
-
-        for number in (number for run in self.runs for number in run):
-            item = self.graph.items[number]
-            if isinstance(item, Elementwise):
-                inputs = [at(i) for i in item.inputs]
-                code.elementwise(item.op, at(number), inputs, arg=item.arg)
-            elif isinstance(item, Accumulator):
-                started = bool(item.x_terms)
-                group = -1 if started else self.group.get(number, -1)
-                terms = [(at(i), weight) for i, weight in item.terms]
-                code.linear(at(number), terms, add=started, group=group)
-        for state, number in enumerate(self.graph.states):
-            target = code.fixed(Place(STORED, state), HIDDEN)
-            if target != at(number):
-                code.elementwise("copy", target, [at(number)])
-        code.elementwise("write_output", -1, [at(self.graph.output)])
-        return code
 
     # -- tables ------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ from cellwright.engine.checks import (
     check_widths,
 )
 from cellwright.engine.layer import LayerCall
+from cellwright.engine.linear import Linear
 from cellwright.engine.ragged import Ragged
 from cellwright.engine.state import State, StateShape
 from cellwright.engine.weights import LayerWeights, WeightBank
@@ -105,7 +106,7 @@ class Recurrent(nn.Module):
         self._theta_sizes = {node.theta_name: len(node.inputs) for node in mixes}
         self._input_weights = _input_weights(self._live_cell)
         directions = 2 if bidirectional else 1
-        self.projection = nn.Linear(input_size, hidden_size, bias=False) if project_input else None
+        self.projection = Linear(input_size, hidden_size, bias=False) if project_input else None
         first = hidden_size if project_input else input_size
         widths = [first] + [directions * hidden_size] * (num_layers - 1)
         check_widths(self._live_cell, widths, hidden_size)
@@ -285,7 +286,7 @@ class Recurrent(nn.Module):
         tensors = self._state_before(state, batch, x)
         check_theta(self._theta_sizes, theta)
         if self.projection is not None:
-            x = self.projection(x)
+            x = self.projection(x, self.backend)
         output, finals, past = self._layers(x, tensors, theta, None)
         return output, self._shape.joined(finals, past)
 
@@ -299,7 +300,7 @@ class Recurrent(nn.Module):
             tensors = self._shape.on_batch(tensors, order)
         check_theta(self._theta_sizes, theta)
         if self.projection is not None:
-            x = self.projection(x)
+            x = self.projection(x, self.backend)
         output, finals, past = self._layers(x, tensors, theta, ragged)
         joined = self._shape.joined(finals, past)
         return output, _each(joined, lambda t: t.index_select(t.dim() - 2, undo))

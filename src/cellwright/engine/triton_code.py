@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from cellwright.cell.ops import LEAKY_SLOPE, NORM_EPSILON, OPS
-from cellwright.engine.graph import MIXED_ACTIVATIONS, Elementwise, Item, Source
+from cellwright.engine.graph import Elementwise, Item, Source
+from cellwright.engine.mixtures import MIXED_ACTIVATIONS
 
 _OLDEST = (3, 2)  # the oldest version that was tried and whose interpreter works
 
@@ -204,13 +205,28 @@ class _Tape:
         self.known[number] = self._result(item, inputs).number
 
     def _result(self, item: Elementwise, inputs: list[_Symbol]) -> _Symbol:
+        if item.op == "highway":
+            gate, mixed, carried = inputs
+            activations = self._activations(item, mixed)
+            theta = self._theta(item.theta + len(activations))
+            weighed = self._weighed(item, activations)
+            return self._meaning("blend", [gate, weighed, theta * carried])
         if item.op == "mix_activations":
-            chosen = [name for i, name in enumerate(MIXED_ACTIVATIONS) if item.activations >> i & 1]
-            inputs = [self._meaning(name, inputs) for name in chosen]
-        elif item.op != "mix":
-            return self._meaning(item.op, inputs)
-        thetas = [self._add(_Line("theta", (), item.theta + k)) for k in range(len(inputs))]
-        return self._meaning("add", [t * a for t, a in zip(thetas, inputs, strict=True)])
+            return self._weighed(item, self._activations(item, inputs[0]))
+        if item.op == "mix":
+            return self._weighed(item, inputs)
+        return self._meaning(item.op, inputs)
+
+    def _activations(self, item: Elementwise, value: _Symbol) -> list[_Symbol]:
+        chosen = [name for i, name in enumerate(MIXED_ACTIVATIONS) if item.activations >> i & 1]
+        return [self._meaning(name, [value]) for name in chosen]
+
+    def _weighed(self, item: Elementwise, values: list[_Symbol]) -> _Symbol:
+        products = [self._theta(item.theta + k) * value for k, value in enumerate(values)]
+        return self._meaning("add", products)
+
+    def _theta(self, number: int) -> _Symbol:
+        return self._add(_Line("theta", (), number))
 
     def _meaning(self, op: str, inputs: list[_Symbol]) -> _Symbol:
         meaning = OPS[op].meaning

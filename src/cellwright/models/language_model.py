@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from cellwright.engine import cross_entropy, surroundings
 from cellwright.engine.checks import check_sizes
+from cellwright.engine.linear import linear
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.dropout import embed, locked_dropout
 
@@ -161,7 +162,7 @@ class LanguageModel(CellModel[TextBatch]):
 
     def scores(self, output: Tensor) -> Tensor:
         """What each word has, before the softmax, to come after the last layer's outputs."""
-        return F.linear(output, self.embedding.weight, self.decoder_bias)
+        return linear(output, self.embedding.weight, self.decoder_bias)
 
     def _decoding(self, hidden: Hidden, targets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """What the cross-entropy takes: the decoder's matrix is the embedding's."""

@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from cellwright.cell import Cell
 from cellwright.engine import Recurrent, WeightBank
 from cellwright.engine.crf import Allowed, crf_loss, marginals, viterbi
+from cellwright.engine.linear import Linear
 from cellwright.engine.ragged import Ragged
 from cellwright.models.cell_model import Carried, CellModel, Loss, Theta
 from cellwright.models.dropout import sentence_dropout
@@ -70,7 +71,7 @@ class Tagger(CellModel[TaggedBatch]):
         self.settings, self._backend, self._allowed = settings, backend, allowed
         self.embedders = nn.ModuleList(embedders)
         width = sum(each.width for each in embedders)
-        self.relearn = nn.Linear(width, width) if settings.relearn else None
+        self.relearn = Linear(width, width) if settings.relearn else None
         self.recurrent = Recurrent(
             cell,
             width,
@@ -83,7 +84,7 @@ class Tagger(CellModel[TaggedBatch]):
             backend=backend,
             bank=bank,
         )
-        self.decision = nn.Linear(2 * settings.hidden, tags)
+        self.decision = Linear(2 * settings.hidden, tags)
         if settings.crf:
             self.transitions = nn.Parameter(torch.randn(tags, tags))
             self.start = nn.Parameter(torch.randn(tags))

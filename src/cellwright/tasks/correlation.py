@@ -17,8 +17,8 @@ def pearson(a: ArrayLike, b: ArrayLike) -> float:
     0.3273
     """
     one, other = (_centred(np.asarray(side, np.float64)) for side in (a, b))
-    product = math.sqrt((one @ one) * (other @ other))
-    return float(np.clip(one @ other / product, -1, 1)) if product > 0 else math.nan
+    product = math.sqrt(_product(one, one) * _product(other, other))
+    return float(np.clip(_product(one, other) / product, -1, 1)) if product > 0 else math.nan
 
 
 def spearman(a: ArrayLike, b: ArrayLike) -> float:
@@ -42,6 +42,11 @@ def ranks(values: Numbers) -> Numbers:
     _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
     means: Numbers = np.cumsum(counts) - (counts - 1) / 2
     return means[which.reshape(-1)]
+
+
+def _product(one: Numbers, other: Numbers) -> float:
+    """In one order; that of BLAS depends on its threads."""
+    return float((one * other).sum())
 
 
 def _centred(values: Numbers) -> Numbers:

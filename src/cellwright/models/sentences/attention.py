@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from cellwright.engine.linear import bmm
 from cellwright.engine.ragged import Ragged
 
 
@@ -19,14 +20,14 @@ def attended(words: Tensor, ragged: Ragged) -> Tensor:
         ragged: which sentence each is from.
     """
     first, second = ragged.end(words).transpose(0, 1).chunk(2)
-    alike = torch.bmm(first, second.transpose(1, 2))
+    alike = bmm(first, second.transpose(1, 2))
     alike = torch.cat([alike, alike.transpose(1, 2)])
     lengths = ragged.lengths.index_select(0, ragged.undo)
     lengths_of_other = torch.cat(lengths.chunk(2)[::-1])
     steps = torch.arange(ragged.steps, device="cpu")
     beyond = (steps >= lengths_of_other.unsqueeze(1)).unsqueeze(1).to(words.device)
     shares = _softmax(alike.masked_fill(beyond, -torch.inf))
-    return ragged.begin(torch.bmm(shares, torch.cat([second, first])).transpose(0, 1))
+    return ragged.begin(bmm(shares, torch.cat([second, first])).transpose(0, 1))
 
 
 def _softmax(x: Tensor) -> Tensor:

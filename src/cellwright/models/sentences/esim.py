@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
 from cellwright.engine import WeightBank
+from cellwright.engine.linear import Linear
 from cellwright.models.cell_model import Theta
 from cellwright.models.dropout import sentence_dropout
 from cellwright.models.sentences.attention import attended
@@ -58,7 +59,7 @@ class Esim(SentenceModel):
             settings, cell, embedders, outputs, per_example, widths, backend=backend, bank=bank
         )
         self.settings = settings
-        self.projection = nn.Linear(4 * 2 * hidden, settings.projection)
+        self.projection = Linear(4 * 2 * hidden, settings.projection)
         self.head = Head(
             4 * 2 * composed,
             settings.feed_forward,

@@ -10,13 +10,14 @@ from collections.abc import Sequence
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from typing_extensions import Self
 
 from cellwright.base.errors import UserError
 from cellwright.cell import Cell
 from cellwright.cell.zoo import zoo
 from cellwright.engine import WeightBank
+from cellwright.engine.linear import Linear
 from cellwright.models.cell_model import Theta
 from cellwright.models.sentences.attention import attended
 from cellwright.models.sentences.batch import SentenceBatch
@@ -64,7 +65,7 @@ class Frozen(SentenceModel):
         )
         self.settings, self._attends = settings, attends
         if not attends:
-            self.projection = nn.Linear(width, settings.projection)
+            self.projection = Linear(width, settings.projection)
         self.head = Head(
             self.joined_size * (2 * attention if attends else settings.projection),
             settings.feed_forward,

@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from cellwright.engine.linear import Linear
+
 
 class Head(nn.Module):
     """A layer, and a projection to labels or to one score.
@@ -34,9 +36,9 @@ class Head(nn.Module):
         norm: bool = False,
     ) -> None:
         super().__init__()
-        self.feed_forward = nn.Linear(width, hidden)
+        self.feed_forward = Linear(width, hidden)
         self.norm = LayerNorm(hidden) if norm else nn.Identity()
-        self.projection = nn.Linear(hidden, labels or 1)
+        self.projection = Linear(hidden, labels or 1)
         self._is_score, self._activation = not labels, activation
         self._dropout_input, self._dropout_projection = dropout_input, dropout_projection
 
