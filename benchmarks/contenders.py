@@ -133,6 +133,10 @@ def parse_shape(text: str) -> Shape:
 CONTENDERS = ("ours", "nn.LSTM", "plain", "torch")
 """The native engine, `nn.LSTM` of the same sizes, the plain loop, the torch backend."""
 
+LOAD_CONTENDERS = {"lstm": "nn.LSTM", "darts-v1": "plain"}
+"""Whom a cell has to beat on a busy machine. The others are not run there: a plain loop at a large
+shape takes seconds for each step."""
+
 
 class Engine(nn.Module):
     """A `Recurrent` called as the plain loops are: θ is made of `alpha` in each call."""
@@ -246,11 +250,11 @@ def same_as_engine(subject: Subject, shape: Shape) -> float:
     worst = 0.0
     for name, right in expected.items():
         about = f"{subject.cell.name} at {shape}: {name} of the plain loop and of"
-        worst = max(worst, _difference(exact[name], right, torch.inf))
+        worst = max(worst, relative_difference(exact[name], right, torch.inf))
         if not worst <= EXACT:
             raise UnequalError(f"{about} the engine in double precision differ by {worst:.2g}")
         norm = torch.inf if name == "output" else 2
-        difference = _difference(native[name], right, norm)
+        difference = relative_difference(native[name], right, norm)
         if not difference <= ROUNDED[norm]:
             raise UnequalError(f"{about} the native core differ by {difference:.2g}")
     return worst
@@ -276,6 +280,6 @@ def _results(work: Work, plain: Work) -> dict[str, Tensor]:
     return {name: tensor.clone() for name, tensor in found.items()}
 
 
-def _difference(found: Tensor, expected: Tensor, norm: float) -> float:
+def relative_difference(found: Tensor, expected: Tensor, norm: float) -> float:
     size = torch.linalg.vector_norm(expected, norm).clamp_min(1e-12)
     return float(torch.linalg.vector_norm(found - expected, norm) / size)

@@ -3,6 +3,8 @@
     python benchmarks/engine.py --quick          # about a minute
     python benchmarks/engine.py                  # everything
     python benchmarks/engine.py --cells lstm darts-v1 --shapes 35,64,300 --only train
+    python benchmarks/engine.py --load           # beside four busy processes
+    python benchmarks/engine.py --sentences      # both directions, rows of different lengths
 
 Before a cell is timed, its plain loop is checked against the engine with the same weights:
 outputs and all gradients must be equal.
@@ -11,15 +13,19 @@ outputs and all gradients must be equal.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import platform
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import both_ways
 import torch
 from contenders import (
     CONTENDERS,
+    LOAD_CONTENDERS,
     SUBJECTS,
     Shape,
     UnequalError,
@@ -27,8 +33,8 @@ from contenders import (
     parse_shape,
     same_as_engine,
 )
-from measure import in_fresh_process, interleaved, matrix_product, timed
-from table import EXPLANATION, Row, load, markdown, print_table, save, summary
+from measure import busy_processes, in_fresh_process, interleaved, matrix_product, timed
+from table import Row, explanation, load, markdown, print_table, save, summary
 
 from cellwright.engine import native_backend
 
@@ -58,12 +64,21 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--seconds", type=float, help=f"for each row, {SECONDS:g}; at least 3 rounds are made")
     add("--no-memory", action="store_true", help="do not measure memory")
     add("--quick", action="store_true", help="two small shapes, less time, no memory")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument(
+        "--load", action="store_true", help="beside four busy processes; medians count"
+    )
+    kinds.add_argument(
+        "--sentences", action="store_true", help="both directions, rows of different lengths"
+    )
     add("--markdown", action="store_true", help="print the table as Markdown")
     add("--json", type=Path, metavar="FILE", help="also keep all numbers")
     add("--from", type=Path, metavar="FILE", dest="earlier", help="print what --json kept")
     options = parser.parse_args(arguments)
     if options.threads is not None and options.threads < 1:
         parser.error("--threads must be at least 1")
+    if (options.load or options.sentences) and set(options.cells or ()) - set(both_ways.CELLS):
+        parser.error(f"--load and --sentences are for {' and '.join(both_ways.CELLS)} alone")
     if options.seconds is None:
         options.seconds = QUICK_SECONDS if options.quick else SECONDS
     if options.quick:
@@ -74,9 +89,13 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
 
 def measured(options: argparse.Namespace) -> Iterator[Row]:
     """All rows, one by one."""
+    if options.sentences:
+        yield from _sentences(options)
+        return
     product = timed(matrix_product())
-    for cell in options.cells or SUBJECTS:
+    for cell in options.cells or (LOAD_CONTENDERS if options.load else SUBJECTS):
         subject = SUBJECTS[cell]()
+        names = ("ours", LOAD_CONTENDERS[cell]) if options.load else CONTENDERS
         checked: set[int] = set()
         for shape in options.shapes or (*SHAPES, *MORE_SHAPES.get(cell, ())):
             if shape.hidden not in checked:  # a few steps and rows show every term of the cell
@@ -86,15 +105,44 @@ def measured(options: argparse.Namespace) -> Iterator[Row]:
                 checked.add(shape.hidden)
             multiply_adds = subject.cell.simplified().multiply_adds(shape.hidden, shape.hidden)
             forward = 2.0 * multiply_adds * shape.steps * shape.batch
-            for what in [options.only] if options.only else ["train", "infer"]:
-                work = make_work(subject, shape)
+            for what in _whats(options):
+                flops = forward * (3 if what == "train" else 1)
+                work = make_work(subject, shape, names)
                 runs = {name: timed(getattr(one, what), one.clear) for name, one in work.items()}
+                if options.load:
+                    timings = interleaved(runs, options.seconds, patience=1)
+                    yield Row(cell, shape, what, flops, timings, {}, "load")
+                    continue
                 timings = interleaved({**runs, "matrix product": product}, options.seconds)
                 del work, runs
                 peak = {}
                 if what == "train" and not options.no_memory:
                     peak = {name: _peak(cell, name, shape) for name in ("ours", "plain")}
-                yield Row(cell, shape, what, forward * (3 if what == "train" else 1), timings, peak)
+                yield Row(cell, shape, what, flops, timings, peak)
+
+
+def _sentences(options: argparse.Namespace) -> Iterator[Row]:
+    product = timed(matrix_product())
+    for cell in options.cells or both_ways.CELLS:
+        for shape, whats in both_ways.wanted(cell, tuple(options.shapes or ())):
+            both_ways.same_sentences(cell, shape)
+            multiply_adds = SUBJECTS[cell]().cell.multiply_adds(shape.hidden, shape.hidden)
+            for what in [what for what in whats if what in _whats(options)]:
+                work, words = both_ways.make_sentences(cell, shape)
+                runs = {
+                    name: timed(
+                        one.train if what == "train" else partial(both_ways.inferred, one),
+                        one.clear,
+                    )
+                    for name, one in work.items()
+                }
+                timings = interleaved({**runs, "matrix product": product}, options.seconds)
+                flops = 2.0 * 2 * multiply_adds * words * (3 if what == "train" else 1)
+                yield Row(cell, shape, what, flops, timings, {}, "sentences")
+
+
+def _whats(options: argparse.Namespace) -> tuple[str, ...]:
+    return (options.only,) if options.only else ("train", "infer")
 
 
 def _peak(cell: str, contender: str, shape: Shape) -> int:
@@ -127,7 +175,7 @@ def report(about: dict[str, Any], rows: Sequence[Row], as_markdown: bool) -> Non
     else:
         print_table(rows)
     bullet = "- " if as_markdown else ""
-    print(f"\n{EXPLANATION}")
+    print(f"\n{explanation(rows)}")
     threads = f"{about['threads']} thread{'s' if about['threads'] > 1 else ''}"
     print(f"{about['processor']}, {threads}, torch {about['torch']}.\n")
     for line in summary(rows):
@@ -157,10 +205,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows: list[Row] = []
     status = 0
     try:
-        for row in measured(options):
-            rows.append(row)
-            times = ", ".join(f"{name} {1000 * row.timings[name].best:.1f}" for name in CONTENDERS)
-            print(f"{row.cell} {row.shape} {row.what}: {times} ms", file=sys.stderr, flush=True)
+        with busy_processes() if options.load else contextlib.nullcontext():
+            for row in measured(options):
+                rows.append(row)
+                names = [name for name in CONTENDERS if name in row.timings]
+                times = ", ".join(f"{name} {1000 * row.time(name):.2f}" for name in names)
+                print(f"{row.cell} {row.shape} {row.what}: {times} ms", file=sys.stderr, flush=True)
     except UnequalError as error:
         print(f"stopped: {error}", file=sys.stderr)
         status = 1

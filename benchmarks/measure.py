@@ -9,7 +9,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -49,22 +49,26 @@ def timed(
 
 
 def interleaved(
-    contenders: Mapping[str, Callable[[], float]], seconds: float, least: int = 3
+    contenders: Mapping[str, Callable[[], float]],
+    seconds: float,
+    least: int = 3,
+    patience: float = PATIENCE,
 ) -> dict[str, Timing]:
     """Let the contenders take turns, so that noise hits all alike.
 
     Args:
         contenders: each runs once when called, and returns its seconds (see `timed`).
-        seconds: how long to go on. Where noise is such that somebody's best time stands alone,
-            up to `PATIENCE` times as long.
+        seconds: how long to go on.
         least: there are at least so many rounds.
+        patience: where noise is such that somebody's best time stands alone, it goes on for up to
+            so many times as long.
     """
     for run in contenders.values():  # the first run pays for caches, threads and memory
         run()
     times: dict[str, list[float]] = {name: [] for name in contenders}
     start = time.perf_counter()
     rounds = 0
-    while rounds < least or time.perf_counter() - start < seconds * _patience(times):
+    while rounds < least or time.perf_counter() - start < seconds * _patience(times, patience):
         for name, run in contenders.items():
             turn = time.perf_counter()
             while True:
@@ -78,10 +82,10 @@ def interleaved(
     }
 
 
-def _patience(times: Mapping[str, list[float]]) -> float:
+def _patience(times: Mapping[str, list[float]], most: float) -> float:
     """A best time counts once a second run came close to it."""
     settled = all(second <= CLOSE * best for best, second, *_ in map(sorted, times.values()))
-    return 1 if settled else PATIENCE
+    return 1 if settled else most
 
 
 def matrix_product() -> Callable[[], object]:
@@ -89,6 +93,34 @@ def matrix_product() -> Callable[[], object]:
     a, b = torch.randn(PRODUCT, PRODUCT), torch.randn(PRODUCT, PRODUCT)
     result = torch.empty(PRODUCT, PRODUCT)
     return lambda: torch.mm(a, b, out=result)
+
+
+# -- load ----------------------------------------------------------------------------------
+
+BUSY_NICENESS = (0, 19, 0, 19)
+BUSY = """
+import os, sys
+os.nice(int(sys.argv[1]))
+while os.getppid() == int(sys.argv[2]):  # also ends when its parent was killed
+    for _ in range(1_000_000):
+        pass
+"""
+
+
+@contextlib.contextmanager
+def busy_processes() -> Iterator[list[subprocess.Popen[bytes]]]:
+    """Four processes that compute without end, two of them at the lowest priority."""
+    processes: list[subprocess.Popen[bytes]] = []
+    try:
+        for niceness in BUSY_NICENESS:
+            command = [sys.executable, "-c", BUSY, str(niceness), str(os.getpid())]
+            processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
+        yield processes
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
 
 
 # -- memory --------------------------------------------------------------------------------

@@ -29,10 +29,10 @@ ACTIVATIONS = {
 
 
 class EngineWeights:
-    """The weights of a one-layer `Recurrent`, or their gradients, by the linear's name."""
+    """The weights of a layer of a `Recurrent`, or their gradients, by the linear's name."""
 
-    def __init__(self, rnn: Recurrent, gradients: bool = False) -> None:
-        self._layer: Any = rnn.layer0
+    def __init__(self, rnn: Recurrent, gradients: bool = False, layer: str = "layer0") -> None:
+        self._layer: Any = getattr(rnn, layer)
         self._gradients = gradients
 
     def _of(self, parameter: Tensor) -> Tensor:
