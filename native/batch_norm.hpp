@@ -29,6 +29,8 @@ inline void each_columns(const Columns& c, F f) {
 
 inline vec norm_scale(vec variance) { return 1.0f / square_root(variance + kNormEpsilon); }
 
+// Means are sums of differences from the first row, so that equal numbers have themselves as their mean
+// (see row_moments).
 inline void batch_norm_columns(float* out, const float* in, const Columns& c, bool add) {
   if (!c.rows) return;
   const float share = 1.0f / static_cast<float>(c.rows);
@@ -37,8 +39,8 @@ inline void batch_norm_columns(float* out, const float* in, const Columns& c, bo
     const int64_t end = at + c.rows * c.row;
     vec mean[n] = {}, scale[n] = {};
     for (int64_t i = at; i < end; i += c.row)
-      for (int j = 0; j < n; ++j) mean[j] += load(in + i + j * kLanes);
-    for (int j = 0; j < n; ++j) mean[j] *= share;
+      for (int j = 0; j < n; ++j) mean[j] += load(in + i + j * kLanes) - load(in + at + j * kLanes);
+    for (int j = 0; j < n; ++j) mean[j] = load(in + at + j * kLanes) + mean[j] * share;
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j) {
         const vec d = load(in + i + j * kLanes) - mean[j];
@@ -65,11 +67,11 @@ inline void batch_norm_gradient_columns(float* out, const float* gradient, const
     vec mean[n] = {}, mean_g[n] = {}, variance[n] = {}, g_dot_d[n] = {}, scale[n] = {};
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j) {
-        mean[j] += load(in + i + j * kLanes);
+        mean[j] += load(in + i + j * kLanes) - load(in + at + j * kLanes);
         mean_g[j] += load(gradient + i + j * kLanes);
       }
     for (int j = 0; j < n; ++j) {
-      mean[j] *= share;
+      mean[j] = load(in + at + j * kLanes) + mean[j] * share;
       mean_g[j] *= share;
     }
     for (int64_t i = at; i < end; i += c.row)

@@ -179,12 +179,12 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
 
 constexpr float kNormEpsilon = 1e-5f;
 
-inline float row_sum(const float* a, int64_t columns) {
+inline float row_sum(const float* a, int64_t columns, float less = 0.0f) {
   vec total = {};
   int64_t i = 0;
-  for (; i + kLanes <= columns; i += kLanes) total += load(a + i);
+  for (; i + kLanes <= columns; i += kLanes) total += load(a + i) - less;
   float rest = 0;
-  for (; i < columns; ++i) rest += a[i];
+  for (; i < columns; ++i) rest += a[i] - less;
   return sum(total) + rest;
 }
 
@@ -222,9 +222,10 @@ inline void row_dots(float* out, const float* g, const float* const* in, int cou
   }
 }
 
-// Mean and 1 / sd of a row, for `norm`.
+// Mean and 1 / sd of a row, for `norm`. The sum is one of differences from a number of the row, so that
+// equal numbers have themselves as their mean: what a rounded mean leaves of them, a norm makes large.
 inline void row_moments(const float* a, int64_t columns, float& mean, float& scale) {
-  mean = row_sum(a, columns) / static_cast<float>(columns);
+  mean = a[0] + row_sum(a, columns, a[0]) / static_cast<float>(columns);
   vec total = {};
   int64_t i = 0;
   for (; i + kLanes <= columns; i += kLanes) {
@@ -258,8 +259,12 @@ inline void norm_gradient_rows(float* out, const Span& s, bool add) {
     row_moments(a, s.columns, mean, scale);
     const float count = static_cast<float>(s.columns);
     const float mean_g = row_sum(g, s.columns) / count;
-    const float g_dot_y =
-        (row_dot(g, a, s.columns) - mean * mean_g * count) * scale / count;
+    float g_dot_d = 0;
+    vec total = {};
+    int64_t k = 0;
+    for (; k + kLanes <= s.columns; k += kLanes) total += load(g + k) * (load(a + k) - mean);
+    for (; k < s.columns; ++k) g_dot_d += g[k] * (a[k] - mean);
+    const float g_dot_y = (sum(total) + g_dot_d) * scale / count;
     for (int64_t i = 0; i < s.row; i += kLanes) {
       const vec y = (load(a + i) - mean) * scale;
       const vec v = (load(g + i) - mean_g - y * g_dot_y) * scale;

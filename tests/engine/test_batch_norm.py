@@ -47,6 +47,19 @@ def test_rows_that_are_all_alike_become_zero(backend: str) -> None:
     assert not rnn(torch.randn(3, 1, 5))[0].any()
 
 
+@pytest.mark.parametrize("norm", ["batch_norm", "norm"])
+@pytest.mark.parametrize("size", [3, 5, 7, 11, 20, 33])
+def test_equal_numbers_leave_nothing_however_they_round(norm: str, size: int) -> None:
+    """One norm after the other makes 0.01 of what is left, as in the first step of ESS' supernets."""
+    nodes = [Node("s", "linear", ("x",), bias=True), Node("n", norm, ("s",))]
+    nodes += [Node("m", norm, ("n",)), Node("h", norm, ("m",))]
+    rnn = Recurrent(Cell(nodes, ["h"]), size, size, backend="native")
+    with torch.no_grad():
+        for parameter in rnn.parameters():  # all features are the same number, in all rows
+            parameter.fill_(0.1 if parameter.dim() == 1 else 0.0)
+    assert not rnn(torch.randn(2, size, size))[0].any()
+
+
 @pytest.mark.parametrize("threads", [2, 3])
 def test_the_same_bits_with_any_number_of_threads(threads: int) -> None:
     """Threads have rows of the batch; a norm reads all of them."""

@@ -112,6 +112,8 @@ def test_a_fixed_group_is_one_hot(edges: str, norm: str, group: str, backend: st
     """ESS Figure 4: one group fixed, the other searched, on the same weights."""
     kind = Kind(ess_supernet(3, 2, edges=edges, norm=norm, alpha=True), "pair", {})
     dtype, tolerance = BACKENDS[backend]
+    if norm != "none" and backend == "native":  # norms make rounding errors large: torch has 1e-4
+        tolerance = 2e-4
     bank = WeightBank()
     rnn = module(kind.supernet, backend, bank=bank)
     for seed in SEEDS[:3]:
