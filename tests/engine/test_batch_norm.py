@@ -50,7 +50,7 @@ def test_rows_that_are_all_alike_become_zero(backend: str) -> None:
 @pytest.mark.parametrize("norm", ["batch_norm", "norm"])
 @pytest.mark.parametrize("size", [3, 5, 7, 11, 20, 33])
 def test_equal_numbers_leave_nothing_however_they_round(norm: str, size: int) -> None:
-    """One norm after the other makes 0.01 of what is left, as in the first step of ESS' supernets."""
+    """Norms in a row would make 0.01 of what is left: ESS' supernets have such first steps."""
     nodes = [Node("s", "linear", ("x",), bias=True), Node("n", norm, ("s",))]
     nodes += [Node("m", norm, ("n",)), Node("h", norm, ("m",))]
     rnn = Recurrent(Cell(nodes, ["h"]), size, size, backend="native")

@@ -84,8 +84,8 @@ be told from infinity are compared less strictly: the engine's own backends diff
 def same(found: Any, wanted: Any, exact: Any = ()) -> None:
     """Output and state are those, to 1e-5 of the larger of 1 and their size.
 
-    `exact` is what the engine gives in double precision; by that one sees if a cell explodes, and if
-    its quotients and norms make rounding errors large: the engine itself is no nearer then.
+    `exact` is what the engine gives in double precision; by that one sees if a cell explodes, and
+    if its quotients and norms make rounding errors large: the engine itself is no nearer then.
     """
     calm = all(float(each.abs().max()) < EXPLODED for each in exact)
     assert len(found) == len(wanted)
