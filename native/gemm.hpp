@@ -96,6 +96,51 @@ void half_tile(const Product* products, int count, int64_t panel, int panel_floa
   }
 }
 
+// One row of C over Full panels of three vectors, and one of Rest vectors behind them. A row has too few
+// sums in one panel to keep the arithmetic busy, and one stream of memory is too slow.
+constexpr int kRowPanels = 4;
+
+template <int Full, int Rest>
+void row_tile(const Product* products, int count, int64_t panel, float* c, Start start,
+              const float* bias) {
+  constexpr int kAll = 3 * Full + Rest;
+  vec sums[kAll] = {};
+  for (int i = 0; i < count; ++i) {
+    const float* a = products[i].a;
+    const int64_t depth = products[i].depth;
+    const float* b = products[i].packed + panel * 3 * kLanes * depth;
+    const int64_t next = 3 * kLanes * depth;
+    for (int64_t k = 0; k < depth; ++k) {
+      const float x = a[k];
+#pragma GCC unroll 4
+      for (int p = 0; p < Full; ++p)
+#pragma GCC unroll 3
+        for (int v = 0; v < 3; ++v)
+          sums[3 * p + v] += load(b + p * next + (3 * k + v) * kLanes) * x;
+#pragma GCC unroll 2
+      for (int v = 0; v < Rest; ++v)
+        sums[3 * Full + v] += load(b + Full * next + (Rest * k + v) * kLanes) * x;
+    }
+  }
+  for (int v = 0; v < kAll; ++v) {
+    if (start == Start::add) sums[v] += load(c + v * kLanes);
+    if (start == Start::bias) sums[v] += load(bias + v * kLanes);
+    store(c + v * kLanes, sums[v]);
+  }
+}
+
+using RowTile = void (*)(const Product*, int, int64_t, float*, Start, const float*);
+
+template <int Full = kRowPanels>
+RowTile row_tile_for(int full, int64_t rest) {
+  if (full == Full)
+    return rest == 2 ? row_tile<Full, 2> : rest == 1 ? row_tile<Full, 1> : row_tile<Full, 0>;
+  if constexpr (Full > 0)
+    return row_tile_for<Full - 1>(full, rest);
+  else
+    return nullptr;
+}
+
 // Rows of a tile of a weight's gradient.
 constexpr int kWeightRows = kMostRows[3] >= 8 ? 8 : 4;
 
@@ -178,6 +223,22 @@ inline int64_t packed_size(int64_t depth, int64_t columns) {
   return depth * vectors_of(columns) * kLanes;
 }
 
+// One row of C over the panels first .. last, which are three vectors wide but for the last one of all.
+// C has whole vectors.
+inline void multiply_row(const Product* products, int count, int64_t all_vectors, int64_t first,
+                         int64_t last, float* c, Start start, const float* bias) {
+  for (int64_t panel = first; panel < last;) {
+    int full = 0;
+    while (full < kRowPanels && panel + full < last && (panel + full + 1) * 3 <= all_vectors) ++full;
+    const bool ends = panel + full + 1 == last && (panel + full + 1) * 3 > all_vectors;
+    const int64_t rest = ends ? all_vectors - (panel + full) * 3 : 0;
+    const int64_t column = panel * 3 * kLanes;
+    row_tile_for(full, rest)(products, count, panel, c + column, start,
+                             bias ? bias + column : nullptr);
+    panel += full + (rest > 0);
+  }
+}
+
 // C[rows x columns] over the panels first .. last, with `vectors` vectors in a full panel.
 // Where C's rows are too short for whole vectors, the last panel goes by way of `spare`.
 inline void multiply(const Product* products, int count, int64_t rows, int64_t columns,
@@ -186,6 +247,8 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
   if (rows <= 0) return;
   const int64_t all_vectors = vectors_of(columns);
   const int panel_floats = vectors * kLanes;
+  if (rows == 1 && vectors == 3 && all_vectors * kLanes <= ldc && count <= 64)
+    return multiply_row(products, count, all_vectors, first, last, c, start, bias);
   Product shifted[64];
   for (int64_t panel = first; panel < last; ++panel) {
     const int width = static_cast<int>(

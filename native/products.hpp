@@ -98,23 +98,22 @@ void repeat_bias(Machine& m, const Projection& job, int64_t first, int64_t count
   }
 }
 
+void project_rows(Machine& m, const Projection& job, Range rows) {
+  const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
+  if (job.term_count == 0) return repeat_bias(m, job, rows.begin, rows.end - rows.begin);
+  multiply_terms(m, m.p.terms + job.first_term, job.term_count, rows.begin, rows.end - rows.begin,
+                 m.columns(m.p.stored[job.stored].width), stored_at(m, job.stored, 0),
+                 m.c.stored_ld[job.stored], bias ? Start::bias : Start::zero, bias);
+}
+
+// Blocks of rows are handed out with all their projections, whose operands are the same, unless there
+// are too few blocks for all threads.
 void project_inputs(Machine& m) {
-  const Program& p = m.p;
-  for (int64_t block; (block = claim_next(m.team, kProjections)) < row_blocks(m);) {
-    const Range rows = rows_in_block(m, block);
-    for (int i = 0; i < p.projection_count; ++i) {
-      const Projection& job = p.projections[i];
-      const float* bias = job.group >= 0 ? m.bias[job.group] : nullptr;
-      if (job.term_count == 0) {
-        repeat_bias(m, job, rows.begin, rows.end - rows.begin);
-        continue;
-      }
-      multiply_terms(m, p.terms + job.first_term, job.term_count, rows.begin,
-                     rows.end - rows.begin, m.columns(p.stored[job.stored].width),
-                     stored_at(m, job.stored, 0), m.c.stored_ld[job.stored],
-                     bias ? Start::bias : Start::zero, bias);
-    }
-  }
+  const int64_t blocks = row_blocks(m), jobs = m.p.projection_count;
+  const int64_t together = m.threads > 1 && blocks < 2 * m.threads ? 1 : jobs;
+  for (int64_t first; (first = claim_next(m.team, kProjections) * together) < blocks * jobs;)
+    for (int64_t piece = first; piece < first + together; ++piece)
+      project_rows(m, m.p.projections[piece % jobs], rows_in_block(m, piece / jobs));
 }
 
 // Adds one job's part to some tiles of its weight's gradient, for a block of time steps whose

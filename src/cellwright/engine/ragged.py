@@ -62,6 +62,9 @@ class Ragged:
             raise ValueError(
                 f"Expected lengths of at most {steps}, the padded length, got {int(lengths.max())}"
             )
+        if len(lengths) and int(lengths.min()) == steps:
+            as_they_are = torch.arange(len(lengths), device="cpu")
+            return cls(lengths, as_they_are, as_they_are, steps)
         ordered, order = torch.sort(lengths, descending=True, stable=True)
         return cls(ordered, order, torch.argsort(order), steps)
 
@@ -87,6 +90,11 @@ class Ragged:
     def sizes(self) -> Tensor:
         """How many rows are at work at each step."""
         return self._at_work.sum(1)
+
+    @property
+    def is_even(self) -> bool:
+        """Whether all rows are seen to be as long as the batch, so that there is nothing to do."""
+        return self.seen and len(self.lengths) > 0 and self._counts is None
 
     @property
     def active(self) -> list[int] | Tensor | None:
@@ -174,6 +182,18 @@ class Ragged:
         """x with zeros behind each row's end, whatever was there."""
         beyond = _steps(x.shape[0]) >= self.lengths.unsqueeze(0)
         return x.masked_fill(beyond.to(x.device).unsqueeze(2), 0.0)
+
+
+def evenly_packed(packed: PackedSequence) -> Tensor | None:
+    """The padded batch that a packed one is already, if it is one in its own order.
+
+    One sentence at a time is one, and it is over before a `Ragged` of it would be made.
+    """
+    sizes = packed.batch_sizes
+    batch = int(sizes[0])
+    if batch > 1 and packed.sorted_indices is not None:
+        return None
+    return packed.data.reshape(len(sizes), batch, -1) if int(sizes[-1]) == batch else None
 
 
 def _spread(x: Tensor, places: Tensor, rows: int) -> Tensor:

@@ -23,7 +23,7 @@ from cellwright.engine.checks import (
 )
 from cellwright.engine.layer import LayerCall
 from cellwright.engine.linear import Linear
-from cellwright.engine.ragged import Ragged
+from cellwright.engine.ragged import Ragged, evenly_packed
 from cellwright.engine.state import State, StateShape
 from cellwright.engine.weights import LayerWeights, WeightBank
 
@@ -254,8 +254,12 @@ class Recurrent(nn.Module):
         if lengths is not None:
             raise ValueError("a PackedSequence carries its own lengths: leave lengths out")
         if surroundings.transformed() is None:
-            ragged = Ragged.of_packed(packed)
             check_input(packed.data.unsqueeze(0), self.input_size, self._a_parameter())
+            even = evenly_packed(packed)
+            if even is not None:
+                output, new_state = self._forward_steps(even, state, None, theta or {})
+                return packed._replace(data=output.flatten(0, 1)), new_state
+            ragged = Ragged.of_packed(packed)
             data, new_state = self._forward_rows(packed.data, state, ragged, theta or {})
             return packed._replace(data=data), new_state
         x, packed_lengths = pad_packed_sequence(packed)
@@ -281,8 +285,9 @@ class Recurrent(nn.Module):
         steps, batch = x.shape[:2]
         if lengths is not None:
             ragged = Ragged.of(lengths, steps, batch)
-            output, new_state = self._forward_rows(ragged.begin(x), state, ragged, theta)
-            return ragged.end(output), new_state
+            if not ragged.is_even:
+                output, new_state = self._forward_rows(ragged.begin(x), state, ragged, theta)
+                return ragged.end(output), new_state
         tensors = self._state_before(state, batch, x)
         check_theta(self._theta_sizes, theta)
         if self.projection is not None:
