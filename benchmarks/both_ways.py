@@ -123,6 +123,11 @@ def make_sentences(cell: str, shape: Shape) -> tuple[dict[str, Work], int]:
     return work, int(lengths.sum())
 
 
+KINKS = 5
+"""So many times what `same_as_engine` allows, whose batches are small: among 500 words some inputs of
+a relu are all but zero, and fall on the other side of its kink in the other's rounding."""
+
+
 def same_sentences(cell: str, shape: Shape) -> None:
     """Compare our outputs and gradients with the other's.
 
@@ -144,7 +149,7 @@ def same_sentences(cell: str, shape: Shape) -> None:
     for key, right in expected.items():
         norm = torch.inf if key == "output" else 2
         difference = relative_difference(found[key], right, norm)
-        if not difference <= ROUNDED[norm]:
+        if not difference <= KINKS * ROUNDED[norm]:
             raise UnequalError(
                 f"{cell} in both directions at {shape}: {key} of {name} and of the engine differ "
                 f"by {difference:.2g}"
