@@ -16,6 +16,9 @@ namespace cellwright {
 // The instruction set that calls run on.
 const Core& chosen_core();
 
+// The same with products of bfloat16 numbers, or null where there are none.
+const Core* bfloat16_core();
+
 void bind_crf(nanobind::module_& m);
 void bind_matrix_product(nanobind::module_& m);
 void bind_program(nanobind::module_& m);

@@ -1,15 +1,18 @@
 // The interpreter: runs a cell's program over all time steps, forward or backward.
 //
 // This file is compiled once per instruction set. It uses no templates of the standard
-// library, so that no code for a newer processor can end up in a shared symbol.
+// library, so that no code for a newer processor can end up in a shared symbol. Compiled with
+// CELLWRIGHT_BFLOAT16 it is the same interpreter with products of bfloat16 numbers, and no more.
 #include <time.h>
 
+#include "loop.hpp"
+#include "products.hpp"
+#ifndef CELLWRIGHT_BFLOAT16
 #include "crf.hpp"
 #include "crf_decode.hpp"
 #include "cross_entropy.hpp"
-#include "loop.hpp"
 #include "matrix_product.hpp"
-#include "products.hpp"
+#endif
 
 #ifndef CELLWRIGHT_CORE
 #error "define CELLWRIGHT_CORE as the name of this instruction set"
@@ -163,8 +166,12 @@ namespace cellwright {
 extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
 const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {
     CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, kept_floats, run,
+#ifdef CELLWRIGHT_BFLOAT16
+    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+#else
     cross_entropy_floats, run_cross_entropy,
     crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows,
     matrix_product_floats, run_matrix_product};
+#endif
 
 }  // namespace cellwright

@@ -168,7 +168,7 @@ void add_word_gradients(Vocabulary& v, int64_t begin, int64_t end, int64_t count
       return static_cast<int>(left < kWeightRows ? left : kWeightRows);
     };
     for (int64_t tile = 0; tile < tiles; ++tile)
-      pack_gradient_tile(v.gradients + tile * kWeightRows * depth,
+      pack_gradient_tile(v.gradients + tile * kWeightRows * depth, 0,
                          v.scores + row * v.ld + begin + tile * kWeightRows, v.ld, depth,
                          height(tile));
     for (int64_t panel = 0; panel < panels_of(c.width, kPanel); ++panel)

@@ -17,6 +17,9 @@ namespace cellwright {
 extern const Core core_avx512;
 extern const Core core_avx2;
 #endif
+#ifdef CELLWRIGHT_HAS_BFLOAT16
+extern const Core core_avx512bf16;
+#endif
 extern const Core core_plain;
 
 namespace {
@@ -39,6 +42,14 @@ const Core* chosen = supported_cores().front();
 }  // namespace
 
 const Core& chosen_core() { return *chosen; }
+
+// It stands beside the core for AVX-512, which computes everything else.
+const Core* bfloat16_core() {
+#ifdef CELLWRIGHT_HAS_BFLOAT16
+  if (chosen == &core_avx512 && __builtin_cpu_supports("avx512bf16")) return &core_avx512bf16;
+#endif
+  return nullptr;
+}
 
 namespace {
 
@@ -89,6 +100,8 @@ NB_MODULE(_native, m) {
         "The instruction sets that this machine can run, best first.");
   m.def("use_instruction_set", &cellwright::use_instruction_set, nb::arg("name"),
         "Choose one of instruction_sets() for all later calls.");
+  m.def("has_bfloat16", [] { return cellwright::bfloat16_core() != nullptr; },
+        "Whether the instruction set that is chosen has products of bfloat16 numbers.");
   m.def("cross_entropy", &cellwright::cross_entropy, nb::kw_only(), nb::arg("rows"),
         nb::arg("width"), nb::arg("words"), nb::arg("hidden"), nb::arg("weight"), nb::arg("bias"),
         nb::arg("targets"), nb::arg("losses"), nb::arg("d_hidden"), nb::arg("d_weight"),

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 def instruction_sets() -> list[str]: ...
 def use_instruction_set(name: str) -> None: ...
+def has_bfloat16() -> bool: ...
 def cross_entropy(
     *,
     rows: int,
@@ -98,6 +99,7 @@ class Program:
         thetas: int,
         input_gradient: int,
         backward: bool,
+        bfloat16: bool = False,
     ) -> None: ...
     def call(
         self,
