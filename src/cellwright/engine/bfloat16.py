@@ -1,8 +1,8 @@
 """Products of numbers that are rounded to bfloat16, in operations of torch itself.
 
-What multiplies is rounded to the nearest bfloat16 number, of two equally near ones to the even: weights
-and operands, and on the way back the gradients that are multiplied. Products and sums are those of
-the tensors' own dtype, and so are parameters, results and gradients.
+What multiplies is rounded to the nearest bfloat16 number, of two equally near ones to the even:
+weights and operands, and on the way back the gradients that are multiplied. Products and sums are
+those of the tensors' own dtype, and so are parameters, results and gradients.
 
 Rounding has no derivative worth the name; gradients pass through it as they are, also those of
 gradients.
