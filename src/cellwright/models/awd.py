@@ -56,6 +56,7 @@ class Awd(LanguageModel):
                 project_input=equal and width != hidden,
                 backend=backend,
                 bank=None if bank is None else _part(bank, number),
+                precision=settings.precision,
             )
             for number, (width, hidden) in enumerate(pairwise(widths))
         )

@@ -44,6 +44,7 @@ class OneLayer(LanguageModel):
             init_range=settings.start(settings.init_range),
             backend=backend,
             bank=bank,
+            precision=settings.precision,
         )
 
     def around(self, cell: Cell, bank: WeightBank) -> OneLayer:
