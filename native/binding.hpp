@@ -16,8 +16,9 @@ namespace cellwright {
 // The instruction set that calls run on.
 const Core& chosen_core();
 
-// The same with products of bfloat16 numbers, or null where there are none.
-const Core* bfloat16_core();
+// Whether it has products of bfloat16 numbers; and what runs calls with them, or without.
+bool has_bfloat16();
+const Core& core_for(bool bfloat16);
 
 void bind_crf(nanobind::module_& m);
 void bind_matrix_product(nanobind::module_& m);

@@ -2,15 +2,15 @@
 //
 // This file is compiled once per instruction set. It uses no templates of the standard
 // library, so that no code for a newer processor can end up in a shared symbol. Compiled with
-// CELLWRIGHT_BFLOAT16 it is the same interpreter with products of bfloat16 numbers, and no more.
+// CELLWRIGHT_BFLOAT16 it is the same interpreter, and cross-entropy, with products of bfloat16 numbers.
 #include <time.h>
 
+#include "cross_entropy.hpp"
 #include "loop.hpp"
 #include "products.hpp"
 #ifndef CELLWRIGHT_BFLOAT16
 #include "crf.hpp"
 #include "crf_decode.hpp"
-#include "cross_entropy.hpp"
 #include "matrix_product.hpp"
 #endif
 
@@ -166,10 +166,10 @@ namespace cellwright {
 extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
 const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {
     CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, kept_floats, run,
-#ifdef CELLWRIGHT_BFLOAT16
-    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
-#else
     cross_entropy_floats, run_cross_entropy,
+#ifdef CELLWRIGHT_BFLOAT16
+    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+#else
     crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows,
     matrix_product_floats, run_matrix_product};
 #endif

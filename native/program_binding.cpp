@@ -119,12 +119,7 @@ class NativeProgram {
   const Program& tables() const { return program_; }
 
   // What runs it, on the instruction set that is chosen now.
-  const Core& core() const {
-    if (!bfloat16_) return chosen_core();
-    const Core* const core = bfloat16_core();
-    if (!core) throw std::invalid_argument("the instruction set that is chosen has no bfloat16");
-    return *core;
-  }
+  const Core& core() const { return core_for(bfloat16_); }
 
   // Floats that its packed weights take where they are kept for later calls.
   int64_t kept_floats(int64_t hidden, int64_t input) const {

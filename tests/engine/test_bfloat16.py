@@ -40,11 +40,13 @@ from cellwright.engine import (
     WeightBank,
     bfloat16,
     native_backend,
+    native_cross_entropy,
     operators,
     torch_backend,
     triton_backend,
 )
 from cellwright.engine.backends import BACKENDS
+from cellwright.engine.cross_entropy import _formula, linear_cross_entropy, token_losses
 
 native = pytest.mark.skipif(
     not native_backend.available("bfloat16"), reason="the core has no bfloat16 on this processor"
@@ -142,7 +144,7 @@ def test_transforms_of_torch_go_through_it() -> None:
         expected.append(leaf.grad)
     found = torch.func.vmap(torch.func.grad(loss))(x)
     # With rows of several calls in one product the last bit, and so a rounding, may be another one.
-    assert far(found, torch.stack(expected)) < 0.01 * float(found.abs().max())
+    assert far(found, torch.stack(expected)) < 0.01 * float(found.detach().abs().max())
     tangent = torch.func.jvp(loss, (x[0],), (torch.ones_like(x[0]),))[1]
     assert abs(float(tangent) - float(expected[0].sum())) < 0.05 * float(expected[0].abs().sum())
 
@@ -290,6 +292,76 @@ def test_memory_behind_rows_does_not_matter() -> None:
     found, expected = module(spoiled)[0], module(x)[0]
     assert torch.equal(found[:, [0, 2]], expected[:, [0, 2]])
     assert torch.equal(found[:2], expected[:2])
+
+
+# -- the cross-entropy ---------------------------------------------------------------------------
+
+
+def decoding(rows: int = 400, width: int = 201, words: int = 1003) -> list[Tensor]:
+    """More rows than one chunk has, and odd sizes."""
+    torch.manual_seed(0)
+    hidden, weight, bias = torch.randn(rows, width), torch.randn(words, width), torch.randn(words)
+    targets = torch.randint(words, (rows,))
+    return [*(t.div_(4).requires_grad_() for t in (hidden, weight, bias)), targets]
+
+
+def losses_and_gradients(given: list[Tensor], precision: str) -> Results:
+    for tensor in given[:3]:
+        tensor.grad = None
+    with torch.no_grad():
+        losses = token_losses(*given, precision)
+    mean = linear_cross_entropy(*given, precision)
+    mean.backward()
+    names = ("hidden", "weight", "bias")
+    found: Results = {name: t.grad for name, t in zip(names, given[:3], strict=True)}
+    return {"losses": losses, "mean": mean.detach(), **found}
+
+
+@native
+def test_a_cross_entropy_is_that_of_the_formula() -> None:
+    given = decoding()
+    found = losses_and_gradients(given, "bfloat16")
+    single = losses_and_gradients(given, "float32")
+    x, weight = (t.detach().bfloat16().float() for t in given[:2])
+    scores = F.linear(x, weight) + given[2].detach()
+    losses = F.cross_entropy(scores, given[3], reduction="none")
+    assert gap(found["losses"], losses)[0] < 1e-5
+    for tensor in given[:3]:
+        tensor.grad = None
+    _formula(*given, "bfloat16").mean().backward()
+    for name, tensor in zip(("hidden", "weight", "bias"), given[:3], strict=True):
+        # A few gradients of scores are rounded the other way.
+        assert far(found[name], tensor.grad) < 0.05 * far(single[name], tensor.grad) + 1e-9, name
+
+
+@native
+@pytest.mark.parametrize("rows", [130, 400])
+def test_a_cross_entropy_does_not_depend_on_threads(rows: int) -> None:
+    given = decoding(rows)
+    with shared_out(None, 1):
+        alone = losses_and_gradients(given, "bfloat16")
+    for threads in (2, 3):
+        with shared_out("rows", threads):
+            assert_identical(losses_and_gradients(given, "bfloat16"), alone, f"{threads} threads")
+
+
+@pytest.mark.parametrize("precision", bfloat16.PRECISIONS)
+def test_a_cross_entropy_on_torch_is_the_same(
+    precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = decoding(60, 21, 103)
+    expected = losses_and_gradients(given, precision)
+    monkeypatch.setattr(native_cross_entropy, "serves", lambda *_: False)
+    found = losses_and_gradients(given, precision)
+    for name in expected:
+        difference, size = gap(found[name], expected[name])
+        assert difference <= (1e-5 if precision == "float32" else 1e-3) * size, name
+
+
+def test_a_cross_entropy_of_an_unknown_precision_is_an_error() -> None:
+    for function in (linear_cross_entropy, token_losses):
+        with pytest.raises(ValueError, match="precision must be one of float32, bfloat16"):
+            function(*decoding(2, 3, 4), "float16")
 
 
 # -- where it is not served ----------------------------------------------------------------------

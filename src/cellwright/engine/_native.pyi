@@ -16,6 +16,7 @@ def cross_entropy(
     d_hidden: int,
     d_weight: int,
     d_bias: int,
+    bfloat16: bool,
     threads: int,
 ) -> None: ...
 def crf(

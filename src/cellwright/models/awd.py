@@ -42,6 +42,7 @@ class Awd(LanguageModel):
             dropout_output=settings.dropout_output,
             ar=settings.ar,
             tar=settings.tar,
+            precision=settings.precision,
         )
         self.settings = settings
         inner = [settings.hidden] * (settings.layers - 1)

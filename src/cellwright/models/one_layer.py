@@ -33,6 +33,7 @@ class OneLayer(LanguageModel):
             ar=settings.ar,
             tar=settings.tar,
             embedding_range=settings.start(settings.init_range_embedding),
+            precision=settings.precision,
         )
         self.settings = settings
         self.recurrent = Recurrent(

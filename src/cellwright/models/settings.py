@@ -18,7 +18,10 @@ Strength = NotNegative
 
 Precision = Annotated[
     Literal["float32", "bfloat16"],
-    Field(description="of what the cell's products multiply; bfloat16 is faster and coarser"),
+    Field(
+        description="of what the products of cells, and of a language model's loss, multiply; "
+        "bfloat16 is faster and coarser"
+    ),
 ]
 
 

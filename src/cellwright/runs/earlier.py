@@ -89,9 +89,7 @@ _LATER: Mapping[tuple[str, str | None], Mapping[str, Any]] = {
         "precision": "float32",
     },
     ("model", "awd"): {"recurrent": "trained", "precision": "float32"},
-    **{
-        ("model", kind): {"precision": "float32"} for kind in ("tagger", "bi-rnn", "blm", "esim")
-    },
+    **{("model", kind): {"precision": "float32"} for kind in ("tagger", "bi-rnn", "blm", "esim")},
     ("training", None): {"anneal": 1.0, "anneal_after": 4, "rate_least": 0.0},
 }
 """Settings that came later, by table and its kind, and what they are where a recipe of before has
