@@ -16,6 +16,10 @@ namespace cellwright {
 // The instruction set that calls run on.
 const Core& chosen_core();
 
+// Whether it has products of bfloat16 numbers; and what runs calls with them, or without.
+bool has_bfloat16();
+const Core& core_for(bool bfloat16);
+
 void bind_crf(nanobind::module_& m);
 void bind_matrix_product(nanobind::module_& m);
 void bind_program(nanobind::module_& m);

@@ -1,15 +1,18 @@
 // The interpreter: runs a cell's program over all time steps, forward or backward.
 //
 // This file is compiled once per instruction set. It uses no templates of the standard
-// library, so that no code for a newer processor can end up in a shared symbol.
+// library, so that no code for a newer processor can end up in a shared symbol. Compiled with
+// CELLWRIGHT_BFLOAT16 it is the same interpreter, and cross-entropy, with products of bfloat16 numbers.
 #include <time.h>
 
-#include "crf.hpp"
-#include "crf_decode.hpp"
 #include "cross_entropy.hpp"
 #include "loop.hpp"
-#include "matrix_product.hpp"
 #include "products.hpp"
+#ifndef CELLWRIGHT_BFLOAT16
+#include "crf.hpp"
+#include "crf_decode.hpp"
+#include "matrix_product.hpp"
+#endif
 
 #ifndef CELLWRIGHT_CORE
 #error "define CELLWRIGHT_CORE as the name of this instruction set"
@@ -164,7 +167,11 @@ extern const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE);
 const Core CELLWRIGHT_JOIN(core_, CELLWRIGHT_CORE) = {
     CELLWRIGHT_TEXT(CELLWRIGHT_CORE), scratch_floats, kept_floats, run,
     cross_entropy_floats, run_cross_entropy,
+#ifdef CELLWRIGHT_BFLOAT16
+    nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
+#else
     crf_floats, run_crf, crf_decode_floats, run_crf_decode, add_weighted_rows,
     matrix_product_floats, run_matrix_product};
+#endif
 
 }  // namespace cellwright

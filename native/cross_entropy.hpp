@@ -24,6 +24,8 @@ constexpr int64_t kChunkRows = 378;     // of hidden vectors; a multiple of the 
 constexpr int64_t kGradientRows = 189;  // taken at a time in stage 4, at most
 constexpr int64_t kScorePanels = 8;     // taken at a time in stage 1
 constexpr int64_t kWordBlock = 256;     // taken at a time in stage 3
+constexpr int64_t kRoundedRows = 63;    // taken at a time before stage 1, where H is rounded
+constexpr int64_t kRoundedFloats = (kDepth / kTaken + kPad - 1) / kPad * kPad;  // of a row of S
 
 // A call with its share of the scratch memory.
 struct Vocabulary {
@@ -40,6 +42,9 @@ struct Vocabulary {
   float* operand;     // H of the chunk, packed for dW, block by block
   float* gradients;   // tiles of S for dW, of this thread
   float* result;      // spare memory for tiles at the edge, of this thread
+  float* hidden;      // H of the chunk, where products need it rounded
+  int64_t hidden_ld;
+  float* rounded;     // S of a part of the chunk for a block of words, of this thread
 };
 
 struct Part {
@@ -74,13 +79,16 @@ int64_t lay_out_vocabulary(Vocabulary& v, float* memory) {
   const int64_t spare = kMostTileRows * 3 * kLanes;
   v.gradients = take(tile * c.threads) + v.thread * tile;
   v.result = take(padded(spare) * c.threads) + v.thread * padded(spare);
+  v.hidden = take(kTaken > 1 ? kChunkRows * v.hidden_ld : 0);
+  const int64_t rounded = kTaken > 1 && c.d_hidden ? kGradientRows * kRoundedFloats : 0;
+  v.rounded = take(rounded * c.threads) + v.thread * rounded;
   return used;
 }
 
 Vocabulary make_vocabulary(const CrossEntropy& c, Team& team, int thread) {
   return {c,       Pieces(team, kGradients), thread,  score_stride(c.words), nullptr, nullptr,
           nullptr, nullptr,                  nullptr, nullptr,               nullptr, nullptr,
-          nullptr};
+          nullptr, nullptr,                  padded(taken(c.width)),         nullptr};
 }
 
 void pack_vocabulary(Vocabulary& v) {
@@ -111,6 +119,14 @@ void pack_chunk(Vocabulary& v, int64_t first, int64_t count) {
               kPanel, v.operand + packed_size(rows.begin(block), width));
 }
 
+// H for stage 1, for a few rows, where products need it rounded.
+void round_chunk(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
+  const int64_t begin = piece * kRoundedRows, width = v.c.width;
+  const int64_t rows = count - begin < kRoundedRows ? count - begin : kRoundedRows;
+  round_rows(v.c.hidden + (first + begin) * width, width, rows, width,
+             v.hidden + begin * v.hidden_ld, v.hidden_ld);
+}
+
 // Stage 1, for a few panels of words.
 void score_words(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
   const CrossEntropy& c = v.c;
@@ -120,8 +136,11 @@ void score_words(Vocabulary& v, int64_t first, int64_t count, int64_t piece) {
   for (int64_t panel = piece * kScorePanels; panel < end; ++panel)
     for (int64_t block = 0; block < widths.count; ++block) {
       const int64_t begin = widths.begin(block);
-      const Product product = {c.hidden + first * c.width + begin, c.width,
-                               v.columns + packed_size(begin, c.words), widths.size(block)};
+      const float* const packed = v.columns + packed_size(begin, c.words);
+      const Product product =
+          kTaken == 1
+              ? Product{c.hidden + first * c.width + begin, c.width, packed, widths.size(block)}
+              : Product{v.hidden + begin / kTaken, v.hidden_ld, packed, widths.size(block)};
       multiply(&product, 1, count, c.words, kPanel, panel, panel + 1, v.scores, v.ld,
                block > 0 ? Start::add : Start::bias, v.bias, v.result);
     }
@@ -168,12 +187,12 @@ void add_word_gradients(Vocabulary& v, int64_t begin, int64_t end, int64_t count
       return static_cast<int>(left < kWeightRows ? left : kWeightRows);
     };
     for (int64_t tile = 0; tile < tiles; ++tile)
-      pack_gradient_tile(v.gradients + tile * kWeightRows * depth,
+      pack_gradient_tile(v.gradients + tile * kWeightRows * taken(depth), 0,
                          v.scores + row * v.ld + begin + tile * kWeightRows, v.ld, depth,
                          height(tile));
     for (int64_t panel = 0; panel < panels_of(c.width, kPanel); ++panel)
       for (int64_t tile = 0; tile < tiles; ++tile)
-        add_gradient_tile(v.gradients + tile * kWeightRows * depth,
+        add_gradient_tile(v.gradients + tile * kWeightRows * taken(depth),
                           v.operand + packed_size(row, c.width), depth, c.width, panel,
                           height(tile), c.d_weight + (begin + tile * kWeightRows) * c.width,
                           add || block > 0, v.result);
@@ -214,8 +233,13 @@ void differentiate_rows(Vocabulary& v, int64_t first, int64_t count, Part part) 
   const Blocks words(c.words);
   for (int64_t block = 0; block < words.count; ++block) {
     const int64_t word = words.begin(block);
-    const Product product = {v.scores + begin * v.ld + word, v.ld,
-                             v.rows + packed_size(word, c.width), words.size(block)};
+    Product product = {v.scores + begin * v.ld + word, v.ld,
+                       v.rows + packed_size(word, c.width), words.size(block)};
+    if (kTaken > 1) {
+      round_rows(product.a, v.ld, rows, product.depth, v.rounded, kRoundedFloats);
+      product.a = v.rounded;
+      product.lda = kRoundedFloats;
+    }
     multiply(&product, 1, rows, c.width, kPanel, 0, panels_of(c.width, kPanel), out, c.width,
              block > 0 ? Start::add : Start::zero, nullptr, v.result);
   }
@@ -230,6 +254,11 @@ void run_cross_entropy(const CrossEntropy& c, Team& team, int thread) {
   for (int64_t first = 0; first < c.rows; first += kChunkRows) {
     const int64_t count = c.rows - first < kChunkRows ? c.rows - first : kChunkRows;
     const int64_t panels = panels_of(c.words, kPanel);
+    if (kTaken > 1) {
+      v.pieces.take((count + kRoundedRows - 1) / kRoundedRows,
+                    [&](int64_t piece) { round_chunk(v, first, count, piece); });
+      meet();
+    }
     v.pieces.take((panels + kScorePanels - 1) / kScorePanels,
                   [&](int64_t piece) { score_words(v, first, count, piece); });
     meet();

@@ -4,15 +4,20 @@
 
 #include <cstdint>
 
+#include "numbers.hpp"
+
 namespace {
 
 constexpr int64_t kDepth = 192;  // of which a panel fits into the nearest cache
+constexpr int64_t kMostDepth = kDepth - (kTaken - 1);  // before pairs are kept together
 constexpr int kPanel = 3;        // vectors in a panel of the products that go by blocks
 
-// Depths are cut into equal blocks of at most kDepth.
+// Depths are cut into equal blocks of at most kDepth. Pairs of numbers stay together.
 struct Blocks {
-  explicit Blocks(int64_t all) : depth(all), count((all + kDepth - 1) / kDepth) {}
-  int64_t begin(int64_t block) const { return depth * block / count; }
+  explicit Blocks(int64_t all) : depth(all), count((all + kMostDepth - 1) / kMostDepth) {}
+  int64_t begin(int64_t block) const {
+    return block == count ? depth : depth * block / count / kTaken * kTaken;
+  }
   int64_t size(int64_t block) const { return begin(block + 1) - begin(block); }
   const int64_t depth;
   const int64_t count;

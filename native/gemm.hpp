@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "numbers.hpp"
 #include "simd.hpp"
 
 namespace {
@@ -17,8 +18,10 @@ struct Product {
   const float* a;
   int64_t lda;
   const float* packed;
-  int64_t depth;
+  int64_t depth;  // in numbers, whatever one multiplication takes
 };
+
+constexpr int kMostProducts = 64;  // of one sum that are taken at a time
 
 #if defined(__AVX512F__) || defined(__aarch64__)
 constexpr int kMostRows[4] = {0, 14, 12, 9};  // by vectors in a panel: 32 registers
@@ -45,7 +48,7 @@ void tile(const Product* products, int count, int64_t panel, int panel_floats, f
   for (int i = 0; i < count; ++i) {
     const float* a = products[i].a;
     const int64_t lda = products[i].lda;
-    const int64_t depth = products[i].depth;
+    const int64_t depth = taken(products[i].depth);
     const float* b = products[i].packed + panel * panel_floats * depth;
     for (int64_t k = 0; k < depth; ++k) {
       vec row[Vectors];
@@ -56,7 +59,7 @@ void tile(const Product* products, int count, int64_t panel, int panel_floats, f
       for (int r = 0; r < Rows; ++r) {
         const float x = a[r * lda];
 #pragma GCC unroll 3
-        for (int v = 0; v < Vectors; ++v) sums[r][v] += row[v] * x;
+        for (int v = 0; v < Vectors; ++v) sums[r][v] = multiply_add(sums[r][v], row[v], x);
       }
       ++a;
     }
@@ -79,12 +82,12 @@ void half_tile(const Product* products, int count, int64_t panel, int panel_floa
   for (int i = 0; i < count; ++i) {
     const float* a = products[i].a;
     const int64_t lda = products[i].lda;
-    const int64_t depth = products[i].depth;
+    const int64_t depth = taken(products[i].depth);
     const float* b = products[i].packed + panel * panel_floats * depth;
     for (int64_t k = 0; k < depth; ++k, ++a, b += kLanes) {
       const half_vec row = load_half(b);
 #pragma GCC unroll 14
-      for (int r = 0; r < Rows; ++r) sums[r] += row * a[r * lda];
+      for (int r = 0; r < Rows; ++r) sums[r] = multiply_add(sums[r], row, a[r * lda]);
     }
   }
   for (int r = 0; r < Rows; ++r) {
@@ -107,7 +110,7 @@ void row_tile(const Product* products, int count, int64_t panel, float* c, Start
   vec sums[kAll] = {};
   for (int i = 0; i < count; ++i) {
     const float* a = products[i].a;
-    const int64_t depth = products[i].depth;
+    const int64_t depth = taken(products[i].depth);
     const float* b = products[i].packed + panel * 3 * kLanes * depth;
     const int64_t next = 3 * kLanes * depth;
     for (int64_t k = 0; k < depth; ++k) {
@@ -116,10 +119,12 @@ void row_tile(const Product* products, int count, int64_t panel, float* c, Start
       for (int p = 0; p < Full; ++p)
 #pragma GCC unroll 3
         for (int v = 0; v < 3; ++v)
-          sums[3 * p + v] += load(b + p * next + (3 * k + v) * kLanes) * x;
+          sums[3 * p + v] =
+              multiply_add(sums[3 * p + v], load(b + p * next + (3 * k + v) * kLanes), x);
 #pragma GCC unroll 2
       for (int v = 0; v < Rest; ++v)
-        sums[3 * Full + v] += load(b + Full * next + (Rest * k + v) * kLanes) * x;
+        sums[3 * Full + v] =
+            multiply_add(sums[3 * Full + v], load(b + Full * next + (Rest * k + v) * kLanes), x);
     }
   }
   for (int v = 0; v < kAll; ++v) {
@@ -144,14 +149,15 @@ RowTile row_tile_for(int full, int64_t rest) {
 // Rows of a tile of a weight's gradient.
 constexpr int kWeightRows = kMostRows[3] >= 8 ? 8 : 4;
 
-// C[kWeightRows x panel] (+)= transpose(A) * B, A being packed as kWeightRows numbers for each k.
+// C[kWeightRows x panel] (+)= transpose(A) * B, A being packed as kWeightRows numbers for each k, or
+// as many pairs for each two.
 template <int Vectors>
 void tile_transposed(const float* a, const float* b, int64_t depth, float* c, int64_t ldc,
                      bool add) {
   constexpr int Rows = kWeightRows;
   vec sums[Rows][Vectors] = {};
   claim<Rows, Vectors>(c, ldc);
-  for (int64_t k = 0; k < depth; ++k) {
+  for (int64_t k = 0; k < taken(depth); ++k) {
     vec row[Vectors];
 #pragma GCC unroll 3
     for (int v = 0; v < Vectors; ++v) row[v] = load(b + v * kLanes);
@@ -160,7 +166,7 @@ void tile_transposed(const float* a, const float* b, int64_t depth, float* c, in
     for (int r = 0; r < Rows; ++r) {
       const float x = a[r];
 #pragma GCC unroll 3
-      for (int v = 0; v < Vectors; ++v) sums[r][v] += row[v] * x;
+      for (int v = 0; v < Vectors; ++v) sums[r][v] = multiply_add(sums[r][v], row[v], x);
     }
     a += Rows;
   }
@@ -176,10 +182,10 @@ inline void half_tile_transposed(const float* a, const float* b, int64_t depth, 
                                  int64_t ldc, bool add) {
   constexpr int Rows = kWeightRows;
   half_vec sums[Rows] = {};
-  for (int64_t k = 0; k < depth; ++k, a += Rows, b += kLanes) {
+  for (int64_t k = 0; k < taken(depth); ++k, a += Rows, b += kLanes) {
     const half_vec row = load_half(b);
 #pragma GCC unroll 14
-    for (int r = 0; r < Rows; ++r) sums[r] += row * a[r];
+    for (int r = 0; r < Rows; ++r) sums[r] = multiply_add(sums[r], row, a[r]);
   }
   for (int r = 0; r < Rows; ++r)
     store_half(c + r * ldc, add ? load_half(c + r * ldc) + sums[r] : sums[r]);
@@ -220,7 +226,7 @@ inline int64_t panels_of(int64_t columns, int vectors) {
 }
 
 inline int64_t packed_size(int64_t depth, int64_t columns) {
-  return depth * vectors_of(columns) * kLanes;
+  return taken(depth) * vectors_of(columns) * kLanes;
 }
 
 // One row of C over the panels first .. last, which are three vectors wide but for the last one of all.
@@ -247,9 +253,9 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
   if (rows <= 0) return;
   const int64_t all_vectors = vectors_of(columns);
   const int panel_floats = vectors * kLanes;
-  if (rows == 1 && vectors == 3 && all_vectors * kLanes <= ldc && count <= 64)
+  if (rows == 1 && vectors == 3 && all_vectors * kLanes <= ldc && count <= kMostProducts)
     return multiply_row(products, count, all_vectors, first, last, c, start, bias);
-  Product shifted[64];
+  Product shifted[kMostProducts];
   for (int64_t panel = first; panel < last; ++panel) {
     const int width = static_cast<int>(
         all_vectors - panel * vectors < vectors ? all_vectors - panel * vectors : vectors);
@@ -273,7 +279,7 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
       const float* panel_bias = bias ? bias + panel * panel_floats : nullptr;
       Start begin = start;
       for (int done = 0; done < count;) {  // sums of very many products go in portions
-        const int portion = count - done < 64 ? count - done : 64;
+        const int portion = count - done < kMostProducts ? count - done : kMostProducts;
         for (int i = 0; i < portion; ++i) {
           shifted[i] = products[done + i];
           shifted[i].a += row * shifted[i].lda;
@@ -288,77 +294,6 @@ inline void multiply(const Product* products, int count, int64_t rows, int64_t c
       row = next;
     }
   }
-}
-
-// A square of kLanes rows and columns of B, whose columns are contiguous.
-inline void pack_square(const float* w, int64_t column, float* packed, int64_t width) {
-  vec rows[kLanes];
-  for (int i = 0; i < kLanes; ++i) rows[i] = load(w + i * column);
-  transpose(rows);
-  for (int i = 0; i < kLanes; ++i) store(packed + i * width, rows[i]);
-}
-
-// Pack columns of panels first .. last of the matrix B[k][n] = w[k * row + n * column].
-inline void pack(const float* w, int64_t row, int64_t column, int64_t depth, int64_t columns,
-                 int vectors, int64_t first, int64_t last, float* packed) {
-  const int panel_floats = vectors * kLanes;
-  const int64_t all_floats = vectors_of(columns) * kLanes;
-  for (int64_t panel = first; panel < last; ++panel) {
-    const int64_t begin = panel * panel_floats;
-    const int64_t width =
-        all_floats - begin < panel_floats ? all_floats - begin : panel_floats;
-    const int64_t real = columns - begin < width ? columns - begin : width;
-    float* out = packed + begin * depth;
-    if (column == 1) {
-      for (int64_t k = 0; k < depth; ++k, out += width) {
-        const float* in = w + k * row + begin;
-        for (int64_t n = 0; n < real; ++n) out[n] = in[n];
-        for (int64_t n = real; n < width; ++n) out[n] = 0;
-      }
-    } else {
-      // Transposing: go down a few rows of w at a time, so that its lines stay in cache.
-      constexpr int64_t kStrip = 16;
-      for (int64_t k0 = 0; k0 < depth; k0 += kStrip) {
-        const int64_t k1 = k0 + kStrip < depth ? k0 + kStrip : depth;
-        int64_t done = 0;
-        if (row == 1 && k1 - k0 == kStrip)
-          for (; done + kLanes <= real; done += kLanes)
-            for (int64_t k = k0; k < k1; k += kLanes)
-              pack_square(w + (begin + done) * column + k, column, out + k * width + done, width);
-        for (int64_t n = done; n < real; ++n) {
-          const float* in = w + (begin + n) * column;
-          for (int64_t k = k0; k < k1; ++k) out[k * width + n] = in[k * row];
-        }
-        for (int64_t n = real; n < width; ++n)
-          for (int64_t k = k0; k < k1; ++k) out[k * width + n] = 0;
-      }
-    }
-  }
-}
-
-// The rows first .. first + count of all panels of a matrix of `depth` rows, going along its rows,
-// which are contiguous; w is where the first of them begins.
-inline void pack_some_rows(const float* w, int64_t row, int64_t first, int64_t count,
-                           int64_t depth, int64_t columns, int vectors, float* packed) {
-  const int64_t panel_floats = vectors * kLanes;
-  const int64_t whole = columns / panel_floats;
-  for (int64_t k = 0; k < count; ++k)
-    for (int64_t panel = 0; panel < whole; ++panel)
-      for (int v = 0; v < vectors; ++v)
-        store(packed + (panel * depth + first + k) * panel_floats + v * kLanes,
-              load(w + k * row + panel * panel_floats + v * kLanes));
-  const int64_t begin = whole * panel_floats, real = columns - begin;
-  if (real == 0) return;
-  const int64_t width = vectors_of(real) * kLanes;
-  float* out = packed + begin * depth + first * width;
-  for (int64_t k = 0; k < count; ++k, out += width)
-    for (int64_t n = 0; n < width; ++n) out[n] = n < real ? w[k * row + begin + n] : 0.0f;
-}
-
-// The same for all rows.
-inline void pack_rows(const float* w, int64_t row, int64_t depth, int64_t columns, int vectors,
-                      float* packed) {
-  pack_some_rows(w, row, 0, depth, depth, columns, vectors, packed);
 }
 
 }  // namespace

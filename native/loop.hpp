@@ -15,35 +15,43 @@ void copy_row(float* to, const float* from, int64_t floats, int64_t zeros) {
   std::memset(to + floats, 0, sizeof(float) * static_cast<size_t>(zeros));
 }
 
-// The panels first .. last of one sum of products.
-void run_linear_panels(Machine& m, const Step& s, Range rows, int64_t first, int64_t last) {
-  Product products[64];
+int64_t depth_of(const Machine& m, int weight) {
+  return m.columns(m.p.backward ? m.p.weight_rows[weight] : m.p.weight_columns[weight]);
+}
+
+// The panels first .. last of one sum of products. Its operands are rounded already, from number
+// `number` on, where they need to be.
+void run_linear_panels(Machine& m, const Step& s, Range rows, int64_t number, int64_t first,
+                       int64_t last) {
+  Product products[kMostProducts];
   const Width width = m.p.values[s.out].width;
+  const int64_t count = rows.end - rows.begin;
   const float* bias = s.arg >= 0 ? m.bias[s.arg] : nullptr;
   Start start = s.accumulate ? Start::add : bias ? Start::bias : Start::zero;
   for (int done = 0; done < s.input_count;) {
     int portion = 0;
-    for (; portion < 64 && done + portion < s.input_count; ++portion) {
+    for (; portion < kMostProducts && done + portion < s.input_count; ++portion) {
       const int value = m.p.inputs[s.first_input + 2 * (done + portion)];
       const int weight = m.p.inputs[s.first_input + 2 * (done + portion) + 1];
-      const int64_t depth =
-          m.columns(m.p.backward ? m.p.weight_rows[weight] : m.p.weight_columns[weight]);
-      products[portion] = {row_of(m, value, rows.begin), m.stride(m.p.values[value].width),
-                           m.packed[weight], depth};
+      products[portion] =
+          product_of(m, row_of(m, value, rows.begin), m.stride(m.p.values[value].width), count,
+                     number + done + portion, m.packed[weight], depth_of(m, weight));
     }
-    multiply(products, portion, rows.end - rows.begin, m.columns(width), m.vectors, first, last,
+    multiply(products, portion, count, m.columns(width), m.vectors, first, last,
              row_of(m, s.out, rows.begin), m.stride(width), start, bias, m.result_tile);
     start = Start::add;
     done += portion;
   }
 }
 
-bool same_weights(const Program& p, const Step& a, const Step& b) {
-  if (a.input_count != b.input_count || p.values[a.out].width != p.values[b.out].width)
-    return false;
-  for (int i = 0; i < a.input_count; ++i)
-    if (p.inputs[a.first_input + 2 * i + 1] != p.inputs[b.first_input + 2 * i + 1]) return false;
-  return true;
+// Rounds the operands of one sum, as numbers from `number` on.
+void round_operands(Machine& m, const Step& s, Range rows, int64_t number) {
+  for (int i = 0; i < s.input_count; ++i) {
+    const int value = m.p.inputs[s.first_input + 2 * i];
+    const int weight = m.p.inputs[s.first_input + 2 * i + 1];
+    round_operand(m, row_of(m, value, rows.begin), m.stride(m.p.values[value].width),
+                  rows.end - rows.begin, number + i, depth_of(m, weight));
+  }
 }
 
 // Sums begin .. end, which have the same weights: a panel of them serves all before the next.
@@ -51,13 +59,17 @@ void run_linears(Machine& m, int begin, int end, int64_t active) {
   const Range rows = m.c.split_columns
                          ? Range{0, active}
                          : Range{m.rows.begin, m.rows.end < active ? m.rows.end : active};
+  if (rows.end <= rows.begin) return;
   const int64_t panels = panels_of(m.columns(m.p.values[m.p.steps[begin].out].width), m.vectors);
   const Range part = m.c.split_columns ? share(panels, m.thread, m.threads) : Range{0, panels};
+  const int64_t each = m.p.steps[begin].input_count;
+  if (kTaken > 1)
+    for (int i = begin; i < end; ++i) round_operands(m, m.p.steps[i], rows, (i - begin) * each);
   if (end == begin + 1)
-    return run_linear_panels(m, m.p.steps[begin], rows, part.begin, part.end);
+    return run_linear_panels(m, m.p.steps[begin], rows, 0, part.begin, part.end);
   for (int64_t panel = part.begin; panel < part.end; ++panel)
     for (int i = begin; i < end; ++i)
-      run_linear_panels(m, m.p.steps[i], rows, panel, panel + 1);
+      run_linear_panels(m, m.p.steps[i], rows, (i - begin) * each, panel, panel + 1);
 }
 
 // The steps that weigh activations. Known: their bits, or 0.
@@ -160,11 +172,7 @@ void run_step(Machine& m, int64_t step, int64_t active) {
   for (int i = 0; i < p.step_count;) {
     if (i > 0 && m.c.split_columns && p.steps[i].phase != p.steps[i - 1].phase) wait(m.team, m.threads);
     if (p.steps[i].op == Op::linear) {
-      int next = i + 1;
-      while (next < p.step_count && p.steps[next].op == Op::linear &&
-             p.steps[next].phase == p.steps[i].phase &&
-             same_weights(p, p.steps[i], p.steps[next]))
-        ++next;
+      const int next = same_weights_until(p, i);
       run_linears(m, i, next, active);
       i = next;
       continue;

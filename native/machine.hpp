@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "gemm.hpp"
+#include "packing.hpp"
 #include "program.hpp"
 #include "team.hpp"
 
@@ -13,6 +14,7 @@ using namespace cellwright;
 
 constexpr int64_t kDepthFloats = 200000;    // of a weight gradient's operands taken at a time
 constexpr int64_t kChunkBytes = 32 * 1024;  // of values that should stay in the first cache
+constexpr int64_t kRowBlock = 63;           // rows of all time steps taken at a time
 constexpr int64_t kChunkFloats = 1024;      // but an operation is worth starting only for so many
 
 // The call's memory and sizes, worked out once per thread.
@@ -38,6 +40,8 @@ struct Machine {
   float* operand_panels;
   float* gradient_tile;
   float* result_tile;
+  float* rounded;  // operands of products, where these do not read them as they are
+  int64_t rounded_ld;
   float** at;  // where each value is at this step, for row 0 (chunks: for any row)
   const float** inputs;
   Range rows;  // of the batch, that this thread takes
@@ -134,6 +138,60 @@ int64_t lay_out_kept(Machine& m, float* base) {
   return used;
 }
 
+bool same_weights(const Program& p, const Step& a, const Step& b) {
+  if (a.input_count != b.input_count || p.values[a.out].width != p.values[b.out].width)
+    return false;
+  for (int i = 0; i < a.input_count; ++i)
+    if (p.inputs[a.first_input + 2 * i + 1] != p.inputs[b.first_input + 2 * i + 1]) return false;
+  return true;
+}
+
+// The end of the sums from `begin` on that follow each other and have the same weights.
+int same_weights_until(const Program& p, int begin) {
+  int end = begin + 1;
+  while (end < p.step_count && p.steps[end].op == Op::linear &&
+         p.steps[end].phase == p.steps[begin].phase &&
+         same_weights(p, p.steps[begin], p.steps[end]))
+    ++end;
+  return end;
+}
+
+// Rows of all operands that are needed at the same time, where products need them rounded.
+int64_t most_rounded_rows(const Machine& m) {
+  if (kTaken == 1) return 0;
+  const Program& p = m.p;
+  int64_t in_loop = 0, terms = 0;
+  for (int i = 0, end; i < p.step_count; i = end) {
+    end = i + 1;
+    if (p.steps[i].op != Op::linear) continue;
+    end = same_weights_until(p, i);
+    const int64_t operands = (end - i) * p.steps[i].input_count;
+    if (operands > in_loop) in_loop = operands;
+  }
+  for (int i = 0; i < p.projection_count; ++i)
+    if (p.projections[i].term_count > terms) terms = p.projections[i].term_count;
+  for (int i = 0; i < p.input_job_count; ++i)
+    if (p.input_jobs[i].term_count > terms) terms = p.input_jobs[i].term_count;
+  if (terms > kMostProducts) terms = kMostProducts;
+  const int64_t at_once = m.c.active && m.c.batch > kRowBlock ? m.c.batch : kRowBlock;
+  return in_loop * m.c.batch > terms * at_once ? in_loop * m.c.batch : terms * at_once;
+}
+
+// The product of rows of A with a packed weight: of A itself, or of what it was rounded to, as number
+// `number` of the operands that are needed together.
+Product product_of(const Machine& m, const float* a, int64_t lda, int64_t rows, int64_t number,
+                   const float* packed, int64_t depth) {
+  if (kTaken == 1) return {a, lda, packed, depth};
+  return {m.rounded + number * rows * m.rounded_ld, m.rounded_ld, packed, depth};
+}
+
+// Makes it so, where products do not read A itself.
+void round_operand(const Machine& m, const float* a, int64_t lda, int64_t rows, int64_t number,
+                   int64_t depth) {
+  if (kTaken == 1) return;
+  round_rows(a, lda, rows, depth, m.rounded + number * rows * m.rounded_ld, m.rounded_ld);
+}
+
 // Lays out the scratch memory; with `base` null it only counts.
 int64_t lay_out(Machine& m, float* base, int thread) {
   const Program& p = m.p;
@@ -171,8 +229,9 @@ int64_t lay_out(Machine& m, float* base, int thread) {
   for (int i = 0; i <= (base ? thread : 0); ++i) {
     m.chunks = take(p.chunk_count * m.chunk_rows * m.widest);
     m.operand_panels = take(p.backward ? packed_size(depth_block(m), m.widest) : 0);
-    m.gradient_tile = take(p.backward ? depth_block(m) * kWeightRows : 0);
+    m.gradient_tile = take(p.backward ? taken(depth_block(m)) * kWeightRows : 0);
     m.result_tile = take(kMostTileRows * 3 * kLanes);
+    m.rounded = take(most_rounded_rows(m) * m.rounded_ld);
     m.at = take_pointers(value_count(p));
     m.inputs = const_cast<const float**>(take_pointers(most_inputs(p)));
     take(64);  // threads should not write to one cache line
@@ -212,12 +271,15 @@ Range balanced_rows(const Call& c, int thread, int threads) {
 
 Machine make_machine(const Program& p, const Call& c, Team& team, int thread) {
   Machine m{p, c, team, thread, c.threads, {}, {}, 0, 0, 0, 0, {}, {}, {}, {},
-            {}, {}, {}, {}, {}, {}, {}, {}, {}};
+            {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   m.real[0] = c.hidden;
   m.real[1] = c.input;
   m.ld[0] = padded(c.hidden);
   m.ld[1] = padded(c.input);
   m.widest = m.ld[0] > m.ld[1] ? m.ld[0] : m.ld[1];
+  // Rows a power of two apart would fight for the same few lines of the cache.
+  m.rounded_ld = padded(taken(m.widest));
+  if (m.rounded_ld % 512 == 0) m.rounded_ld += kPad;
   const int64_t row_bytes = (p.chunk_count + 2) * m.widest * 4;
   m.chunk_rows = kChunkBytes / row_bytes;
   const int64_t least = (kChunkFloats + m.widest - 1) / m.widest;

@@ -133,7 +133,7 @@ void multiply_turned(const MatrixProduct& p, const ProductMemory& m, const float
     return static_cast<int>(rows - row < kWeightRows ? rows - row : kWeightRows);
   };
   for (int64_t row = 0; row < rows; row += kWeightRows)
-    pack_gradient_tile(m.tiles + row * depth, a + row, p.a.row, depth, height(row));
+    pack_gradient_tile(m.tiles + row * depth, 0, a + row, p.a.row, depth, height(row));
   if (!add && p.bias) {  // the tiles can only add to what is there
     const Range columns = columns_of(p, panels);
     for (int64_t row = 0; row < rows; ++row)

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "gemm.hpp"
+#include "packing.hpp"
 #include "team.hpp"
 
 namespace {
@@ -39,21 +40,6 @@ inline void copy_tile(float* to, int64_t ldt, const float* from, int64_t ldf, in
     std::memcpy(to + r * ldt, from + r * ldf, sizeof(float) * static_cast<size_t>(columns));
 }
 
-// Transposes a tile's gradients: kWeightRows numbers for each k, zeros where it has fewer rows.
-inline void pack_gradient_tile(float* to, const float* from, int64_t ld, int64_t depth,
-                               int height) {
-  if (height == kWeightRows) {
-    for (int64_t i = 0; i < depth; ++i) {
-      __builtin_prefetch(from + i * ld + 16);  // the tiles to the right come next
-      std::memcpy(to + i * kWeightRows, from + i * ld, sizeof(float) * kWeightRows);
-    }
-    return;
-  }
-  for (int64_t i = 0; i < depth; ++i)
-    for (int r = 0; r < kWeightRows; ++r)
-      to[i * kWeightRows + r] = r < height ? from[i * ld + r] : 0.0f;
-}
-
 // One panel of `height` rows of a weight's gradient: result (+)= transpose(gradient tile) *
 // operand, whose panels are 3 vectors wide.
 inline void add_gradient_tile(const float* gradient_tile, const float* operand_panels,
@@ -70,7 +56,7 @@ inline void add_gradient_tile(const float* gradient_tile, const float* operand_p
                         : vectors == 2  ? tile_transposed<2>
                         : wide <= kHalf ? half_tile_transposed
                                         : tile_transposed<1>;
-  run_tile(gradient_tile, operand_panels + column * depth, depth, out, ldc, add);
+  run_tile(gradient_tile, operand_panels + column * taken(depth), depth, out, ldc, add);
   if (!whole) copy_tile(result + column, columns, out, ldc, height, wide);
 }
 

@@ -10,7 +10,6 @@ namespace {
 
 using namespace cellwright;
 
-constexpr int64_t kRowBlock = 63;    // rows of all time steps taken at a time
 constexpr int64_t kPieceTiles = 80;  // tiles of a weight gradient taken at a time
 
 // Whether an earlier call left this panel of a weight as it would be packed now.
@@ -58,15 +57,17 @@ void add_biases(Machine& m) {
 void multiply_terms(Machine& m, const Term* terms, int term_count, int64_t first, int64_t count,
                     int64_t columns, float* out, int64_t ldc, Start start, const float* bias) {
   const Program& p = m.p;
-  Product products[64];
+  Product products[kMostProducts];
   for (int done = 0; done < term_count;) {
     int portion = 0;
-    for (; portion < 64 && done + portion < term_count; ++portion) {
+    for (; portion < kMostProducts && done + portion < term_count; ++portion) {
       const Term& t = terms[done + portion];
       const int64_t lda = m.c.stored_ld[t.stored];
-      const Width* depth = p.backward ? p.weight_rows : p.weight_columns;
-      products[portion] = {stored_at(m, t.stored, -t.shift) + first * lda, lda,
-                           m.packed[t.weight], m.columns(depth[t.weight])};
+      const float* const a = stored_at(m, t.stored, -t.shift) + first * lda;
+      const int64_t depth =
+          m.columns(p.backward ? p.weight_rows[t.weight] : p.weight_columns[t.weight]);
+      round_operand(m, a, lda, count, portion, depth);
+      products[portion] = product_of(m, a, lda, count, portion, m.packed[t.weight], depth);
     }
     multiply(products, portion, count, columns, m.job_vectors, 0, panels_of(columns, m.job_vectors),
              out + first * ldc, ldc, start, bias, m.result_tile);
@@ -129,8 +130,7 @@ void add_weight_gradient(Machine& m, const WeightJob& job, Range tiles, int64_t 
     const int64_t row = tile_number * kWeightRows;
     const int height = static_cast<int>(n - row < kWeightRows ? n - row : kWeightRows);
     each_run(m, first, depth, [&](int64_t at, int64_t from, int64_t count) {
-      pack_gradient_tile(m.gradient_tile + at * kWeightRows, gradient + from * ldg + row, ldg,
-                         count, height);
+      pack_gradient_tile(m.gradient_tile, at, gradient + from * ldg + row, ldg, count, height);
     });
     for (int64_t panel = 0; panel < panels_of(k, 3); ++panel)
       add_gradient_tile(m.gradient_tile, m.operand_panels, depth, k, panel, height,

@@ -75,12 +75,13 @@ class NativeProgram {
                 Ints weight_jobs, Ints bias_jobs, Ints input_jobs, Ints stored, Ints weight_rows,
                 Ints weight_columns, Ints bias_group, Ints group_width, int32_t blocks,
                 int32_t chunks, int32_t states, int32_t history, int32_t thetas,
-                int32_t input_gradient, bool backward)
+                int32_t input_gradient, bool backward, bool bfloat16)
       : tables_{std::move(values),      std::move(steps),          std::move(inputs),
                 std::move(terms),       std::move(projections),    std::move(weight_jobs),
                 std::move(bias_jobs),   std::move(input_jobs),     std::move(stored),
                 std::move(weight_rows), std::move(weight_columns), std::move(bias_group),
-                std::move(group_width)} {
+                std::move(group_width)},
+        bfloat16_(bfloat16) {
     const auto& t = tables_;
     program_ = Program{as<Value>(t[0], 4),
                        as<Step>(t[1], 7),
@@ -117,18 +118,22 @@ class NativeProgram {
 
   const Program& tables() const { return program_; }
 
+  // What runs it, on the instruction set that is chosen now.
+  const Core& core() const { return core_for(bfloat16_); }
+
   // Floats that its packed weights take where they are kept for later calls.
   int64_t kept_floats(int64_t hidden, int64_t input) const {
     Call call{};
     call.batch = call.threads = 1;
     call.hidden = hidden;
     call.input = input;
-    return chosen_core().kept_floats(program_, call);
+    return core().kept_floats(program_, call);
   }
 
  private:
   std::vector<Ints> tables_;
   Program program_{};
+  bool bfloat16_;
 };
 
 // One pass of a program over a caller's memory.
@@ -141,6 +146,7 @@ class NativeCall {
              Longs final_gradients, Longs initial_gradients, Longs weight_gradients,
              Longs bias_gradients, int64_t theta_gradient)
       : program_(program.tables()),
+        core_(program.core()),
         active_(std::move(active)),
         tables_{std::move(stored),          std::move(stored_ld),    std::move(constants),
                 std::move(weights),         std::move(biases),       std::move(weight_gradients),
@@ -185,9 +191,11 @@ class NativeCall {
   }
 
   const Program& program() const { return program_; }
+  const Core& core() const { return core_; }
 
  private:
   const Program& program_;
+  const Core& core_;
   std::optional<Longs> active_;
   std::vector<Longs> tables_;
   Call call_{};
@@ -197,7 +205,7 @@ thread_local Scratch scratch;
 
 void run_one(const NativeCall& one, int threads, bool split_columns) {
   Call call = one.with_threads(threads, split_columns);
-  call.scratch = scratch.get(chosen_core().scratch_floats(one.program(), call));
+  call.scratch = scratch.get(one.core().scratch_floats(one.program(), call));
   static thread_local Shares shares;
   const double* const wanted = shares.get(threads);
   Team shared{};
@@ -205,7 +213,7 @@ void run_one(const NativeCall& one, int threads, bool split_columns) {
     Call mine = call;
     mine.threads = team;
     mine.shares = team == threads ? wanted : nullptr;
-    chosen_core().run(one.program(), mine, shared, thread);
+    one.core().run(one.program(), mine, shared, thread);
   });
   if (!call.split_columns) shares.learn(shared, threads);
 }
@@ -221,7 +229,7 @@ void run_at_once(const std::vector<const NativeCall*>& calls, int threads, bool 
   int64_t total = 0;
   for (const NativeCall* one : calls) {
     each.push_back(one->with_threads(most, split_columns));
-    floats.push_back(padded(chosen_core().scratch_floats(one->program(), each.back())));
+    floats.push_back(padded(one->core().scratch_floats(one->program(), each.back())));
     total += floats.back();
   }
   float* memory = scratch.get(total);
@@ -235,8 +243,9 @@ void run_at_once(const std::vector<const NativeCall*>& calls, int threads, bool 
       Call mine = each[static_cast<size_t>(i)];
       mine.threads = team < count ? 1 : (team - i + count - 1) / count;
       mine.split_columns = mine.split_columns && mine.threads > 1;
-      chosen_core().run(calls[static_cast<size_t>(i)]->program(), mine, shared[static_cast<size_t>(i)],
-                  team < count ? 0 : thread / count);
+      const NativeCall& one = *calls[static_cast<size_t>(i)];
+      one.core().run(one.program(), mine, shared[static_cast<size_t>(i)],
+                     team < count ? 0 : thread / count);
     }
   });
 }
@@ -260,13 +269,14 @@ void bind_program(nb::module_& m) {
   nb::class_<NativeCall>(m, "Call", "One pass of a program over all time steps.");
   nb::class_<NativeProgram>(m, "Program", "A cell's program for one pass.")
       .def(nb::init<Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints, Ints,
-                    int32_t, int32_t, int32_t, int32_t, int32_t, int32_t, bool>(),
+                    int32_t, int32_t, int32_t, int32_t, int32_t, int32_t, bool, bool>(),
            nb::arg("values"), nb::arg("steps"), nb::arg("inputs"), nb::arg("terms"),
            nb::arg("projections"), nb::arg("weight_jobs"), nb::arg("bias_jobs"),
            nb::arg("input_jobs"), nb::arg("stored"), nb::arg("weight_rows"),
            nb::arg("weight_columns"), nb::arg("bias_group"), nb::arg("group_width"),
            nb::arg("blocks"), nb::arg("chunks"), nb::arg("states"), nb::arg("history"),
-           nb::arg("thetas"), nb::arg("input_gradient"), nb::arg("backward"))
+           nb::arg("thetas"), nb::arg("input_gradient"), nb::arg("backward"),
+           nb::arg("bfloat16") = false)
       .def("kept_floats", &NativeProgram::kept_floats, nb::arg("hidden"), nb::arg("input"),
            "Floats that packed weights take which are kept from call to call.")
       .def("call",

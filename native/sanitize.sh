@@ -30,7 +30,7 @@ threads)
     tests=(
         tests/engine/test_determinism.py tests/engine/test_kept_weights.py tests/engine/test_ways.py
         tests/engine/test_native_robustness.py tests/engine/test_batch_norm.py
-        tests/engine/test_crf.py tests/engine/test_cross_entropy.py
+        tests/engine/test_crf.py tests/engine/test_cross_entropy.py tests/engine/test_bfloat16.py
         -k "thread or kept or ways or determinism or forked"
     )
     ;;

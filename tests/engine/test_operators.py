@@ -121,6 +121,7 @@ WRONG: dict[str, tuple[int, Any]] = {
     "a mask": (7, torch.randn(1, 1)),
     "a mask of doubles": (8, torch.randn(3, 4).double()),
     "lengths": (9, torch.tensor([2, 3])),
+    "a precision": (10, "float16"),
     "lengths of another kind": (9, torch.tensor([2.0, 3.0, 1.0])),
 }
 
@@ -129,7 +130,7 @@ WRONG: dict[str, tuple[int, Any]] = {
 @pytest.mark.parametrize("what", WRONG)
 def test_wrong_tensors_are_errors_and_no_crash(what: str, learns: bool) -> None:
     place, wrong = WRONG[what]
-    given = list(arguments(Recurrent(zoo["lstm"], 4, 6)))
+    given = [*arguments(Recurrent(zoo["lstm"], 4, 6)), "float32"]
     given[place] = wrong
     with torch.set_grad_enabled(learns), pytest.raises((RuntimeError, ValueError)):
         torch.ops.cellwright.layer(*given)
@@ -137,10 +138,12 @@ def test_wrong_tensors_are_errors_and_no_crash(what: str, learns: bool) -> None:
 
 def test_wrong_gradients_are_errors_and_no_crash() -> None:
     given = arguments(Recurrent(zoo["lstm"], 4, 6))
-    _, *_, kept = torch.ops.cellwright.layer_keeping(*given, True)
+    _, *_, kept = torch.ops.cellwright.layer_keeping(*given, "float32", True)
     for gradients in ([torch.ones(5, 3, 1), None, None], [None, torch.ones(1, 6), None], [None]):
         with pytest.raises((RuntimeError, ValueError)):
-            torch.ops.cellwright.layer_gradients(*given, True, kept, gradients, [True] * 19)
+            torch.ops.cellwright.layer_gradients(
+                *given, "float32", True, kept, gradients, [True] * 19
+            )
 
 
 def test_weights_of_another_shape_are_torchs_error() -> None:

@@ -166,12 +166,13 @@ def test_settings_that_came_later_are_as_they_were_without_them():
     today = evaluation_of_today(
         {"function": "cellwright.run.trials:train_trial", "arguments": {"recipe": recipe}}
     )
-    for later in ("init_range_embedding", "bias_start"):
+    for later in ("init_range_embedding", "bias_start", "precision"):
         del today["arguments"]["recipe"]["model"][later]
     del today["arguments"]["recipe"]["training"]["anneal"]
     filled = evaluation_of_today(today)["arguments"]["recipe"]
     assert filled["model"]["init_range_embedding"] == 0.1
     assert filled["model"]["bias_start"] == "zero"
+    assert filled["model"]["precision"] == "float32"
     assert filled["training"]["anneal"] == 1.0
     filled["model"]["init_range_embedding"] = "width"
     same = {**today, "arguments": {"recipe": filled}}

@@ -2,6 +2,7 @@ from collections.abc import Sequence
 
 def instruction_sets() -> list[str]: ...
 def use_instruction_set(name: str) -> None: ...
+def has_bfloat16() -> bool: ...
 def cross_entropy(
     *,
     rows: int,
@@ -15,6 +16,7 @@ def cross_entropy(
     d_hidden: int,
     d_weight: int,
     d_bias: int,
+    bfloat16: bool,
     threads: int,
 ) -> None: ...
 def crf(
@@ -98,6 +100,7 @@ class Program:
         thetas: int,
         input_gradient: int,
         backward: bool,
+        bfloat16: bool = False,
     ) -> None: ...
     def call(
         self,

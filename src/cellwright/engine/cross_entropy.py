@@ -15,7 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from cellwright.engine import native_backend, native_cross_entropy, surroundings
+from cellwright.engine import bfloat16, native_cross_entropy, surroundings
 from cellwright.engine.native_job import NoMemoryError
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
 
@@ -24,7 +24,11 @@ CHUNK_SCORES = 1 << 22
 
 
 def linear_cross_entropy(
-    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    precision: str = "float32",
 ) -> Tensor:
     """The mean of −log softmax(W·h + b)[target] over all rows, in nats.
 
@@ -33,6 +37,7 @@ def linear_cross_entropy(
         weight: (words, width).
         bias: (words,), or None.
         targets: (rows,), the numbers of the right words.
+        precision: of what the products multiply (`cellwright.engine.bfloat16`).
 
     >>> torch.manual_seed(0)  # doctest: +ELLIPSIS
     <torch._C.Generator object at ...>
@@ -41,21 +46,30 @@ def linear_cross_entropy(
     >>> torch.allclose(ours, torch.nn.functional.cross_entropy(h @ w.t(), right))
     True
     """
+    bfloat16.checked_precision(precision)
     if not _check(hidden, weight, bias, targets):
-        return _formula(hidden, weight, bias, targets).mean()
+        return _formula(hidden, weight, bias, targets, precision).mean()
     if not torch.is_grad_enabled():
-        return token_losses(hidden, weight, bias, targets).mean()
-    mean: Tensor = _MeanLoss.apply(hidden, weight, bias, targets)  # type: ignore[no-untyped-call]
+        return token_losses(hidden, weight, bias, targets, precision).mean()
+    mean: Tensor = _MeanLoss.apply(hidden, weight, bias, targets, precision)  # type: ignore[no-untyped-call]
     return mean
 
 
-def token_losses(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
+def token_losses(
+    hidden: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    targets: Tensor,
+    precision: str = "float32",
+) -> Tensor:
     """−log softmax(W·h + b)[target] of each row, without gradients."""
+    bfloat16.checked_precision(precision)
     usual = _check(hidden, weight, bias, targets)
     with torch.no_grad():
         if not usual:
-            return _formula(hidden, weight, bias, targets)
-        return _losses_and_gradients(hidden, weight, bias, targets, (False, False, False))[0]
+            return _formula(hidden, weight, bias, targets, precision)
+        nothing = (False, False, False)
+        return _losses_and_gradients(hidden, weight, bias, targets, nothing, precision)[0]
 
 
 def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> bool:
@@ -87,8 +101,15 @@ def _check(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor)
     return True
 
 
-def _formula(hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor) -> Tensor:
-    return F.cross_entropy(F.linear(hidden, weight, bias), targets, reduction="none")
+def _formula(
+    hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor, precision: str
+) -> Tensor:
+    if precision == "bfloat16":
+        scores = bfloat16.product(bfloat16.rounded(hidden), bfloat16.rounded(weight))
+        scores = scores if bias is None else scores + bias
+    else:
+        scores = F.linear(hidden, weight, bias)
+    return F.cross_entropy(scores, targets, reduction="none")
 
 
 class _MeanLoss(torch.autograd.Function):
@@ -96,10 +117,18 @@ class _MeanLoss(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, hidden: Tensor, weight: Tensor, bias: Tensor | None, targets: Tensor
+        ctx: Any,
+        hidden: Tensor,
+        weight: Tensor,
+        bias: Tensor | None,
+        targets: Tensor,
+        precision: str,
     ) -> Tensor:
         wanted = tuple(ctx.needs_input_grad[:3])
-        losses, ctx.gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)
+        ctx.precision = precision
+        losses, ctx.gradients = _losses_and_gradients(
+            hidden, weight, bias, targets, wanted, precision
+        )
         ctx.save_for_backward(hidden, weight, bias, targets)
         return losses.mean()
 
@@ -108,16 +137,21 @@ class _MeanLoss(torch.autograd.Function):
         hidden, weight, bias, targets = ctx.saved_tensors
         wanted = tuple(ctx.needs_input_grad[:3])
         if wanted_of_torch([upstream]):
-            return (*_gradients_by_formula(hidden, weight, bias, targets, wanted, upstream), None)
+            found = _gradients_by_formula(
+                hidden, weight, bias, targets, wanted, upstream, ctx.precision
+            )
+            return (*found, None, None)
         # The first pass gives its gradients away uncopied; another one makes them anew.
         gradients, ctx.gradients = ctx.gradients, None
         if gradients is None:
-            gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted)[1]
+            gradients = _losses_and_gradients(hidden, weight, bias, targets, wanted, ctx.precision)[
+                1
+            ]
         if float(upstream) != 1.0:
             for gradient in gradients:
                 if gradient is not None:
                     gradient.mul_(upstream)
-        return (*gradients, None)
+        return (*gradients, None, None)
 
 
 def _gradients_by_formula(
@@ -127,9 +161,11 @@ def _gradients_by_formula(
     targets: Tensor,
     wanted: tuple[bool, ...],
     upstream: Tensor,
+    precision: str,
 ) -> list[Tensor | None]:
     def again(inputs: list[Tensor]) -> list[Tensor]:
-        return [_formula(inputs[0], inputs[1], inputs[2] if inputs[2:] else None, targets).mean()]
+        bias = inputs[2] if inputs[2:] else None
+        return [_formula(inputs[0], inputs[1], bias, targets, precision).mean()]
 
     given = [hidden, weight] if bias is None else [hidden, weight, bias]
     found = torch_gradients(again, given, wanted[: len(given)], [upstream])
@@ -145,12 +181,13 @@ def _losses_and_gradients(
     bias: Tensor | None,
     targets: Tensor,
     wanted: tuple[bool, ...],
+    precision: str,
 ) -> tuple[Tensor, Gradients]:
     """Each row's loss, and the gradients of their mean by hidden, weight and bias."""
-    if native_backend.available() and native_cross_entropy.serves(hidden, weight, bias):
+    if native_cross_entropy.serves(hidden, weight, bias, precision):
         with suppress(NoMemoryError):
-            return native_cross_entropy.run(hidden, weight, bias, targets, wanted)
-    return _in_chunks(hidden, weight, bias, targets, wanted)
+            return native_cross_entropy.run(hidden, weight, bias, targets, wanted, precision)
+    return _in_chunks(hidden, weight, bias, targets, wanted, precision)
 
 
 def _in_chunks(
@@ -159,16 +196,19 @@ def _in_chunks(
     bias: Tensor | None,
     targets: Tensor,
     wanted: tuple[bool, ...],
+    precision: str = "float32",
 ) -> tuple[Tensor, Gradients]:
     rows, words = len(hidden), len(weight)
     losses = hidden.new_empty(rows)
     d_hidden = torch.empty_like(hidden) if wanted[0] else None
     d_weight = torch.zeros_like(weight) if wanted[1] else None
     d_bias = torch.zeros_like(bias) if bias is not None and wanted[2] else None
+    multiplied = bfloat16.rounded if precision == "bfloat16" else torch.Tensor.detach
+    weight = multiplied(weight)
     step = max(1, CHUNK_SCORES // words)
     for first in range(0, rows, step):
         chunk = slice(first, first + step)
-        h, right = hidden[chunk], targets[chunk].unsqueeze(1)
+        h, right = multiplied(hidden[chunk]), targets[chunk].unsqueeze(1)
         scores = h @ weight.t()
         if bias is not None:
             scores += bias
@@ -179,10 +219,11 @@ def _in_chunks(
         d_scores = scores.exp_()
         d_scores.scatter_add_(1, right, d_scores.new_full((len(h), 1), -1.0))
         d_scores /= rows
+        if d_bias is not None:
+            d_bias += d_scores.sum(dim=0)
+        d_scores = multiplied(d_scores)
         if d_hidden is not None:
             d_hidden[chunk] = d_scores @ weight
         if d_weight is not None:
             d_weight.addmm_(d_scores.t(), h)
-        if d_bias is not None:
-            d_bias += d_scores.sum(dim=0)
     return losses, (d_hidden, d_weight, d_bias)

@@ -29,6 +29,7 @@ class LayerCall:
             numbers may not be looked at, each row's length: (batch).
         cell_text: the cell as JSON, for graphs that are to be run without this object.
         kept: where the core may leave the weights as it has them in memory, for later calls.
+        precision: of what the cell's matrix products multiply (`cellwright.engine.bfloat16`).
     """
 
     cell: Cell
@@ -43,6 +44,7 @@ class LayerCall:
     active: list[int] | Tensor | None
     cell_text: str = ""
     kept: KeptWeights | None = None
+    precision: str = "float32"
 
     @property
     def steps(self) -> int:

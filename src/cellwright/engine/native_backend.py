@@ -31,9 +31,9 @@ _MOST_THREADS = 64  # that the core can keep apart
 _THREAD_WORK = 1_000_000  # multiply-adds for which waking another thread pays
 
 
-def available() -> bool:
-    """Whether the core was built for this machine."""
-    return _native is not None
+def available(precision: str = "float32") -> bool:
+    """Whether the core was built for this machine, and has products of this precision."""
+    return _native is not None and (precision == "float32" or _native.has_bfloat16())
 
 
 def threads_for(multiply_adds: int) -> int:
@@ -45,6 +45,8 @@ def refusal(call: LayerCall) -> str | None:
     """Why the tensors of this call cannot be computed with here, or None if they can."""
     if _native is None:
         return "the core could not be built on this machine"
+    if not available(call.precision):
+        return f"the core has no {call.precision} on this processor"
     return surroundings.unfit(
         (call.x, *call.initial, *call.weights.values(), *call.biases.values(), *call.theta.values())
     )
@@ -179,6 +181,7 @@ def programs(call: LayerCall, *, train: bool, input_gradient: bool) -> Programs:
         mask_hidden=call.mask_hidden is not None,
         mask_input=call.mask_input is not None,
         input_gradient=input_gradient,
+        bfloat16=call.precision == "bfloat16",
     )
 
 
@@ -190,8 +193,12 @@ def _programs(cell: Cell, **flags: bool) -> Programs:
         assert _native is not None
         graph = graphs.build(cell, mask_hidden=flags["mask_hidden"], mask_input=flags["mask_input"])
         plan = make_plan(graph, train=flags["train"], input_gradient=flags["input_gradient"])
-        backward = _native.Program(**plan.backward) if plan.backward else None
-        per_cell[key] = Programs(plan, _native.Program(**plan.forward), backward)
+        forward, backward = (
+            _native.Program(**tables, bfloat16=flags["bfloat16"]) if tables else None
+            for tables in (plan.forward, plan.backward)
+        )
+        assert forward is not None
+        per_cell[key] = Programs(plan, forward, backward)
     return per_cell[key]
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from cellwright.engine import surroundings
+from cellwright.engine import native_backend, surroundings
 from cellwright.engine.native_backend import _native, threads_for
 from cellwright.engine.native_job import NoMemoryError
 from cellwright.engine.native_memory import address
 
 
-def serves(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> bool:
-    """Whether these tensors are of the kind that the core computes with."""
+def serves(hidden: Tensor, weight: Tensor, bias: Tensor | None, precision: str) -> bool:
+    """Whether the core computes with such tensors, in this precision."""
     tensors = (hidden, weight) if bias is None else (hidden, weight, bias)
-    return _native is not None and surroundings.unfit(tensors) is None
+    return native_backend.available(precision) and surroundings.unfit(tensors) is None
 
 
 def run(
@@ -23,6 +23,7 @@ def run(
     bias: Tensor | None,
     targets: Tensor,
     wanted: tuple[bool, ...],
+    precision: str = "float32",
 ) -> tuple[Tensor, tuple[Tensor | None, ...]]:
     """Each row's loss, and the wanted gradients of their mean by hidden, weight and bias."""
     assert _native is not None
@@ -49,6 +50,7 @@ def run(
         d_hidden=address(gradients[0]),
         d_weight=address(gradients[1]),
         d_bias=address(gradients[2]),
+        bfloat16=precision == "bfloat16",
         threads=threads_for(rows * width * words),
     )
     return losses, gradients

@@ -143,6 +143,7 @@ class Job:
         self.hidden, self.input = call.hidden_size, call.x.shape[2]
         self.memory = programs.memory(self.steps, self.batch, self.hidden, self.input)
         self.kept = call.kept
+        self.precision = call.precision
         self.workspace: Tensor | None = None
         self.taken: Tensor | None = None
         self.padded_masks = [
@@ -340,6 +341,7 @@ class Job:
                 mask_input=self.masks[1],
                 theta=theta,
                 active=self.active,
+                precision=self.precision,
             )
         )
 

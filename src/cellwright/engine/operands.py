@@ -11,6 +11,7 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.cell.ops import Kind
+from cellwright.engine.bfloat16 import checked_precision
 from cellwright.engine.layer import LayerCall
 from cellwright.engine.native_job import Arguments
 from cellwright.engine.ragged import Ragged
@@ -48,6 +49,7 @@ class Operands(NamedTuple):
     mask_hidden: Tensor | None
     mask_input: Tensor | None
     lengths: Tensor | None
+    precision: str = "float32"
 
     @property
     def parts(self) -> Arguments:
@@ -78,6 +80,7 @@ class Operands(NamedTuple):
                     f"cellwright::layer expects {name} of {shape} and {self.x.dtype}, "
                     f"got {tuple(tensor.shape)} and {tensor.dtype}"
                 )
+        checked_precision(self.precision)
         if self.lengths is not None and (self.lengths.shape, self.lengths.dtype) != (
             (batch,),
             torch.int64,
@@ -102,6 +105,7 @@ class Operands(NamedTuple):
             theta=dict(zip(known.thetas, self.theta, strict=True)),
             active=self.lengths,
             cell_text=self.text,
+            precision=self.precision,
         )
 
 

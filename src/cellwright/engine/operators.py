@@ -51,6 +51,7 @@ def run(call: LayerCall) -> LayerResult:
         call.mask_hidden,
         call.mask_input,
         call.active,
+        call.precision,
     )
     return LayerResult(output, final)
 
@@ -126,8 +127,10 @@ def _layer_gradients(*given: Any) -> list[Tensor]:
 def _job(call: LayerCall, input_gradient: bool) -> Job:
     """The job for a call that learns, which only the core serves."""
     reason = surroundings.unfit_for_graph(native_backend.tensors_of(call))
-    if reason is not None or not native_backend.available():
-        raise RuntimeError(f"the core does not serve this operator: {reason or 'it is not built'}")
+    if reason is None and not native_backend.available(call.precision):
+        reason = f"it is not built, or has no {call.precision}"
+    if reason is not None:
+        raise RuntimeError(f"the core does not serve this operator: {reason}")
     return native_backend.prepare(call, train=True, input_gradient=input_gradient)
 
 
@@ -199,15 +202,17 @@ class _Recorded(torch.autograd.Function):
             *results, kept = torch.ops.cellwright.layer_keeping(
                 *given.with_parts(parts.like(flat)), input_gradient
             )
-        ctx.save_for_backward(*flat, kept, *given[7:])
-        ctx.text, ctx.input_gradient = given.text, input_gradient
+        ctx.save_for_backward(*flat, kept, given.mask_hidden, given.mask_input, given.lengths)
+        ctx.text, ctx.precision, ctx.input_gradient = given.text, given.precision, input_gradient
         ctx.parts = Arguments(*([None] * len(part) for part in parts))
         return tuple(results)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Any, ...]:
         *flat, kept, mask_hidden, mask_input, lengths = ctx.saved_tensors
-        empty = Operands(ctx.text, flat[0], None, [], [], [], [], mask_hidden, mask_input, lengths)
+        empty = Operands(
+            ctx.text, flat[0], None, [], [], [], [], mask_hidden, mask_input, lengths, ctx.precision
+        )
         needed = list(ctx.needs_input_grad[1:])
         operands = empty.with_parts(ctx.parts.like(flat))
         # What stands for a tensor while a graph is recorded is no reason for torch.
@@ -255,7 +260,7 @@ def _layer_with_gradients(*given: Any) -> list[Tensor]:
 
 def _core_serves(operands: Operands) -> bool:
     return (
-        native_backend.available()
+        native_backend.available(operands.precision)
         and surroundings.unfit_for_graph(native_backend.tensors_of(operands.call)) is None
     )
 
@@ -276,11 +281,18 @@ def _define(name: str, schema: str, kernel: Any, shapes: Any) -> None:
     torch.library.register_fake(f"cellwright::{name}", shapes, lib=_library)
 
 
-_define("layer", _OPERANDS, _layer, _layer_shapes)
-_define("layer_keeping", f"{_OPERANDS}, bool input_gradient", _layer_keeping, _layer_keeping_shapes)
+# Programs that were exported before there was a precision say none.
+_define("layer", f'{_OPERANDS}, str precision="float32"', _layer, _layer_shapes)
+_define(
+    "layer_keeping",
+    f"{_OPERANDS}, str precision, bool input_gradient",
+    _layer_keeping,
+    _layer_keeping_shapes,
+)
 _define(
     "layer_gradients",
-    f"{_OPERANDS}, bool input_gradient, Tensor kept, Tensor?[] gradients, bool[] needed",
+    f"{_OPERANDS}, str precision, bool input_gradient, Tensor kept, Tensor?[] gradients, "
+    "bool[] needed",
     _layer_gradients,
     _layer_gradients_shapes,
 )

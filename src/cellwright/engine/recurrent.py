@@ -14,6 +14,7 @@ from cellwright.cell import Cell
 from cellwright.cell.names import parse_input
 from cellwright.engine import from_torch, native_backend, operators, surroundings
 from cellwright.engine.backends import BACKENDS
+from cellwright.engine.bfloat16 import checked_precision
 from cellwright.engine.checks import (
     check_input,
     check_rates,
@@ -57,6 +58,8 @@ class Recurrent(nn.Module):
             that use x outside a linear, and so need equal widths.
         init_range: parameters start uniform in ± this; None for 1/sqrt(hidden_size).
         bank: where cells with `keys` find weights that they share with others.
+        precision: of what the cell's matrix products multiply: "float32", or "bfloat16", to which
+            operands, weights and gradients are rounded there; all else stays as it is.
     """
 
     def __init__(
@@ -75,6 +78,7 @@ class Recurrent(nn.Module):
         project_input: bool = False,
         init_range: float | None = None,
         bank: WeightBank | None = None,
+        precision: str = "float32",
     ) -> None:
         super().__init__()
         if not isinstance(cell, Cell):
@@ -99,6 +103,7 @@ class Recurrent(nn.Module):
         self.hidden_dropout = hidden_dropout
         self.weight_dropout = weight_dropout
         self.backend = backend
+        self.precision = checked_precision(precision)
         self.init_range = init_range
         self._live_cell = cell.simplified()
         self._cell_text = operators.cell_text(self._live_cell)
@@ -133,7 +138,7 @@ class Recurrent(nn.Module):
         return rnn
 
     def around(self, cell: Cell, bank: WeightBank) -> Recurrent:
-        """A network of the same sizes, dropouts and backend around another cell.
+        """A network of the same sizes, dropouts, backend and precision around another cell.
 
         Its weights are those of `bank`, as far as the cell names them with keys, and its projection
         is this network's: nothing is copied.
@@ -153,6 +158,7 @@ class Recurrent(nn.Module):
             init_range=self.init_range,
             project_input=self.projection is not None,
             bank=bank,
+            precision=self.precision,
         )
         other.projection = self.projection
         return other.train(self.training)
@@ -178,6 +184,7 @@ class Recurrent(nn.Module):
         defaults: dict[str, object] = {
             "num_layers": 1, "batch_first": False, "bidirectional": False, "dropout": 0,
             "input_dropout": 0, "hidden_dropout": 0, "weight_dropout": 0, "backend": "auto",
+            "precision": "float32",
         }  # fmt: skip
         for key, usual in defaults.items():
             if getattr(self, key) != usual:
@@ -239,7 +246,7 @@ class Recurrent(nn.Module):
         """Whether `torch.compile` may look into a call: the core's operator serves it, or torch."""
         if self.backend == "torch" or surroundings.transforms_in_graph():
             return True  # a transform of torch.func has to see its function whole
-        if isinstance(x, PackedSequence) or not native_backend.available():
+        if isinstance(x, PackedSequence) or not native_backend.available(self.precision):
             return False
         tensors = [x, *self.parameters()]
         return surroundings.takes_operators() and surroundings.unfit_for_graph(tensors) is None
@@ -377,6 +384,7 @@ class Recurrent(nn.Module):
             active=None if ragged is None else ragged.active,
             cell_text=self._cell_text,
             kept=None if torch.is_grad_enabled() else weights.kept,
+            precision=self.precision,
         )
 
     def _mask(self, x: Tensor, rate: float, width: int) -> Tensor | None:

@@ -5,6 +5,8 @@ This is the oracle for everything faster, so it is short and follows the cell's 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -12,12 +14,16 @@ from torch import Tensor
 from cellwright.cell import Node
 from cellwright.cell.names import parse_input
 from cellwright.cell.ops import LEAKY_SLOPE, NORM_EPSILON
+from cellwright.engine import bfloat16
 from cellwright.engine.layer import LayerCall, LayerResult
 
 
 def run(call: LayerCall) -> LayerResult:
     """Run one layer."""
     cell = call.cell
+    if call.precision == "bfloat16":  # once for all steps
+        rounded = {at: bfloat16.rounded(weight) for at, weight in call.weights.items()}
+        call = replace(call, weights=rounded)
     history = cell.state_history
     states = [call.initial[s * history : (s + 1) * history] for s in range(len(cell.states))]
     batch = call.x.shape[1]
@@ -117,10 +123,15 @@ class _Step:
     def _linear(self, node: Node) -> Tensor:
         total = self.call.biases[node.name] if node.bias else None
         for position, name in enumerate(node.inputs):
-            product = F.linear(self._operand(name), self.call.weights[node.name, position])
+            product = self._product(self._operand(name), self.call.weights[node.name, position])
             total = product if total is None else product + total
         assert total is not None
         return total
+
+    def _product(self, operand: Tensor, weight: Tensor) -> Tensor:
+        if self.call.precision == "bfloat16":
+            return bfloat16.product(bfloat16.rounded(operand), weight)
+        return F.linear(operand, weight)
 
     def _operand(self, name: str) -> Tensor:
         """What a linear multiplies: the value behind its dropout mask."""

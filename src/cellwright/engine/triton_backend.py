@@ -37,6 +37,8 @@ def refusal(call: LayerCall) -> str | None:
         return "Triton is not installed, or too old"
     if isinstance(call.active, Tensor):
         return "it needs to look at lengths"
+    if call.precision != "float32":
+        return f"its products are of float32, not {call.precision}"
     tensors = [*_flat(call), *(m for m in (call.mask_hidden, call.mask_input) if m is not None)]
     if any(t.dtype is not torch.float32 or t.device != device for t in tensors):
         return "it computes in torch.float32, on one device"

@@ -42,6 +42,7 @@ class Awd(LanguageModel):
             dropout_output=settings.dropout_output,
             ar=settings.ar,
             tar=settings.tar,
+            precision=settings.precision,
         )
         self.settings = settings
         inner = [settings.hidden] * (settings.layers - 1)
@@ -56,6 +57,7 @@ class Awd(LanguageModel):
                 project_input=equal and width != hidden,
                 backend=backend,
                 bank=None if bank is None else _part(bank, number),
+                precision=settings.precision,
             )
             for number, (width, hidden) in enumerate(pairwise(widths))
         )

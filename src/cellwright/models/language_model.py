@@ -61,6 +61,7 @@ class LanguageModel(CellModel[TextBatch]):
         ar: weight of the activation regularisation in the loss.
         tar: weight of the temporal activation regularisation in the loss.
         embedding_range: the embeddings start uniform in ± this.
+        precision: of what the decoder's products multiply where losses are made.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class LanguageModel(CellModel[TextBatch]):
         ar: float,
         tar: float,
         embedding_range: float = EMBEDDING_RANGE,
+        precision: str = "float32",
     ) -> None:
         super().__init__()
         check_sizes(vocabulary_size=vocabulary_size)
@@ -83,6 +85,7 @@ class LanguageModel(CellModel[TextBatch]):
         self.dropout_output = dropout_output
         self.ar = ar
         self.tar = tar
+        self.precision = precision
         weight = torch.empty(vocabulary_size, width).uniform_(-embedding_range, embedding_range)
         self.embedding = nn.Embedding(vocabulary_size, width, _weight=weight)
         self.decoder_bias = nn.Parameter(torch.zeros(vocabulary_size))
@@ -136,7 +139,8 @@ class LanguageModel(CellModel[TextBatch]):
         """
         _check_targets(tokens, targets)
         hidden = self(tokens, state, theta=theta)
-        mean = cross_entropy.linear_cross_entropy(*self._decoding(hidden, targets))
+        decoding = self._decoding(hidden, targets)
+        mean = cross_entropy.linear_cross_entropy(*decoding, self.precision)
         return Loss(mean, self._penalty(hidden), hidden.state)
 
     @torch.no_grad()
@@ -151,7 +155,7 @@ class LanguageModel(CellModel[TextBatch]):
         """Nats of each word (steps, batch), without gradient, and the new state."""
         _check_targets(tokens, targets)
         hidden = self(tokens, state, theta=theta)
-        losses = cross_entropy.token_losses(*self._decoding(hidden, targets))
+        losses = cross_entropy.token_losses(*self._decoding(hidden, targets), self.precision)
         return losses.view(tokens.shape), hidden.state
 
     @torch.no_grad()

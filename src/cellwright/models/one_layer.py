@@ -33,6 +33,7 @@ class OneLayer(LanguageModel):
             ar=settings.ar,
             tar=settings.tar,
             embedding_range=settings.start(settings.init_range_embedding),
+            precision=settings.precision,
         )
         self.settings = settings
         self.recurrent = Recurrent(
@@ -44,6 +45,7 @@ class OneLayer(LanguageModel):
             init_range=settings.start(settings.init_range),
             backend=backend,
             bank=bank,
+            precision=settings.precision,
         )
 
     def around(self, cell: Cell, bank: WeightBank) -> OneLayer:

@@ -16,6 +16,14 @@ Rate = Annotated[float, Field(ge=0, lt=1)]
 Strength = NotNegative
 """The weight of a penalty in the loss."""
 
+Precision = Annotated[
+    Literal["float32", "bfloat16"],
+    Field(
+        description="of what the products of cells, and of a language model's loss, multiply; "
+        "bfloat16 is faster and coarser"
+    ),
+]
+
 
 BY_WIDTH: Literal["width"] = "width"
 
@@ -82,6 +90,7 @@ class OneLayerSettings(BaseModel):
         description="the decoder's bias starts at 0, or at how frequent each word is, so that the "
         "first loss is that of knowing just this",
     )
+    precision: Precision = "float32"
 
     def start(self, of: float | Literal["width"]) -> float:
         """One of the two ranges as a number."""
@@ -124,6 +133,7 @@ class AwdSettings(BaseModel):
         description="temporal activation regularisation: penalty on the squared change of the "
         "output from step to step",
     )
+    precision: Precision = "float32"
 
 
 ModelSettings = Annotated[OneLayerSettings | AwdSettings, Field(discriminator="kind")]
@@ -155,3 +165,4 @@ class TaggerSettings(BaseModel):
     loss: Literal["word", "sentence", "sum"] = Field(
         "word", description="what is minimised: the mean over words, or sentences, or their sum"
     )
+    precision: Precision = "float32"

@@ -83,6 +83,7 @@ class Tagger(CellModel[TaggedBatch]):
             hidden_dropout=settings.dropout_hidden,
             backend=backend,
             bank=bank,
+            precision=settings.precision,
         )
         self.decision = Linear(2 * settings.hidden, tags)
         if settings.crf:

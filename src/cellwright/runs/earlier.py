@@ -83,8 +83,13 @@ def evaluation_of_today(values: Mapping[str, Any]) -> dict[str, Any]:
 
 _LATER: Mapping[tuple[str, str | None], Mapping[str, Any]] = {
     ("task", "language"): {"similarity": []},
-    ("model", "one-layer"): {"init_range_embedding": 0.1, "bias_start": "zero"},
-    ("model", "awd"): {"recurrent": "trained"},
+    ("model", "one-layer"): {
+        "init_range_embedding": 0.1,
+        "bias_start": "zero",
+        "precision": "float32",
+    },
+    ("model", "awd"): {"recurrent": "trained", "precision": "float32"},
+    **{("model", kind): {"precision": "float32"} for kind in ("tagger", "bi-rnn", "blm", "esim")},
     ("training", None): {"anneal": 1.0, "anneal_after": 4, "rate_least": 0.0},
 }
 """Settings that came later, by table and its kind, and what they are where a recipe of before has

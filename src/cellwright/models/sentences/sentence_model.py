@@ -69,7 +69,8 @@ class SentenceModel(CellModel[SentenceBatch]):
         self.recurrent = nn.ModuleList()
         for number, (one, (width, hidden)) in enumerate(zip(own, widths, strict=True)):
             part = None if bank is None or one is not None else _part(bank, number)
-            self.recurrent.append(_layer(one or cell, width, hidden, start, backend, part))
+            layer = _layer(one or cell, width, hidden, start, backend, part, settings.precision)
+            self.recurrent.append(layer)
 
     @abstractmethod
     def outputs(self, batch: SentenceBatch, theta: Theta | None = None) -> Tensor:
@@ -156,6 +157,7 @@ def _layer(
     init_range: float | None,
     backend: str,
     bank: WeightBank | None,
+    precision: str,
 ) -> Recurrent:
     return Recurrent(
         cell,
@@ -166,4 +168,5 @@ def _layer(
         init_range=init_range,
         backend=backend,
         bank=bank,
+        precision=precision,
     )

@@ -10,7 +10,7 @@ from typing_extensions import Self
 from cellwright.base.bounds import Count, CountFromZero, up_to
 from cellwright.base.validation import as_tuple
 from cellwright.models.sentences.layer_cells import THE_CELL, LayerCell
-from cellwright.models.settings import BY_WIDTH, Rate, Start
+from cellwright.models.settings import BY_WIDTH, Precision, Rate, Start
 
 
 class _Common(BaseModel):
@@ -34,6 +34,7 @@ class _Recurrent(_Common):
         "or another one by its name, file or text; '*' for all unless said",
     )
     init_range: Start = Field(BY_WIDTH, description="the cell's weights start uniform in ± this")
+    precision: Precision = "float32"
 
     @property
     def depth(self) -> int:
@@ -176,6 +177,7 @@ class FrozenSettings(_Common):
 
     layer_cells: ClassVar[tuple[str, ...]] = ()
     init_range: ClassVar[Start] = BY_WIDTH
+    precision: ClassVar[Precision] = "float32"
 
 
 SentenceSettings = Annotated[
