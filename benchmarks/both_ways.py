@@ -124,8 +124,8 @@ def make_sentences(cell: str, shape: Shape) -> tuple[dict[str, Work], int]:
 
 
 KINKS = 5
-"""So many times what `same_as_engine` allows, whose batches are small: among 500 words some inputs of
-a relu are all but zero, and fall on the other side of its kink in the other's rounding."""
+"""So many times what `same_as_engine` allows, whose batches are small: among 500 words some inputs
+of a relu are all but zero, and fall on the other side of its kink in the other's rounding."""
 
 
 def same_sentences(cell: str, shape: Shape) -> None:

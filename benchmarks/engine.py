@@ -5,6 +5,7 @@
     python benchmarks/engine.py --cells lstm darts-v1 --shapes 35,64,300 --only train
     python benchmarks/engine.py --load           # beside four busy processes
     python benchmarks/engine.py --sentences      # both directions, rows of different lengths
+    python benchmarks/engine.py --instructions avx2   # as on an older processor
 
 Before a cell is timed, its plain loop is checked against the engine with the same weights:
 outputs and all gradients must be equal.
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import platform
 import sys
 from collections.abc import Iterator, Sequence
@@ -61,6 +63,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     add("--shapes", nargs="+", type=parse_shape, metavar="T,B,H", help="steps, batch, hidden")
     add("--only", choices=("train", "infer"), help="training steps alone, or inference alone")
     add("--threads", type=int, metavar="N", help="for all contenders; torch's default unless said")
+    add(
+        "--instructions",
+        choices=("avx2",),
+        help="as on an older processor, for all contenders: what is newer is not used",
+    )
     add("--seconds", type=float, help=f"for each row, {SECONDS:g}; at least 3 rounds are made")
     add("--no-memory", action="store_true", help="do not measure memory")
     add("--quick", action="store_true", help="two small shapes, less time, no memory")
@@ -151,6 +158,24 @@ def _peak(cell: str, contender: str, shape: Shape) -> int:
     return int(in_fresh_process(script, cell, contender, str(shape), "--threads", threads))
 
 
+OLDER = {
+    "avx2": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+    }
+}
+"""What keeps torch, and the libraries that it multiplies with, from newer instructions."""
+
+
+def use_instructions(name: str) -> None:
+    """Restrict all contenders to an instruction set; torch must be told before it is loaded."""
+    if any(os.environ.get(key) != value for key, value in OLDER[name].items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | OLDER[name])
+    assert native_backend._native is not None
+    native_backend._native.use_instruction_set(name)
+
+
 def machine() -> dict[str, Any]:
     """What the numbers depend on."""
     processor = platform.processor() or platform.machine()
@@ -160,6 +185,8 @@ def machine() -> dict[str, Any]:
             if line.startswith("model name"):
                 processor = line.partition(":")[2].strip()
                 break
+    if os.environ.get("ATEN_CPU_CAPABILITY"):
+        processor += f" (no more than {os.environ['ATEN_CPU_CAPABILITY']})"
     return {
         "processor": processor,
         "threads": torch.get_num_threads(),
@@ -193,6 +220,8 @@ def _wanted(row: Row, options: argparse.Namespace) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, keep."""
     options = parse(arguments)
+    if options.instructions:
+        use_instructions(options.instructions)
     if options.earlier is not None:
         about, rows = load(options.earlier)
         report(about, [row for row in rows if _wanted(row, options)], options.markdown)
