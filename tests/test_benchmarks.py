@@ -12,6 +12,7 @@ import torch
 BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import bfloat16 as bfloat16_benchmark  # noqa: E402
 import both_ways  # noqa: E402
 import contenders  # noqa: E402
 import crf as crf_benchmark  # noqa: E402
@@ -68,6 +69,19 @@ def test_the_large_nas_bench_nlp_cell_is_one_of_that_space():
             assert "x" not in node["input"]
         if node["op"].startswith("activation"):
             assert [recipe[name]["op"] for name in node["input"]] == ["linear"]
+
+
+@pytest.mark.skipif(
+    not native_backend.available("bfloat16"), reason="the core has no bfloat16 on this processor"
+)
+def test_bfloat16_is_measured_with_its_error():
+    options = bfloat16_benchmark.parse(["--shapes", "3,2,8", "--seconds", "0", "--cells", "lstm"])
+    rows = [*bfloat16_benchmark.measured(options)]
+    assert [row.what for row in rows] == ["train", "infer"]
+    for row in rows:
+        for single, half in zip(row.errors["float32"], row.errors["bfloat16"], strict=True):
+            assert single < 1e-6 < half < 0.02
+        assert len(bfloat16_benchmark.cells_of(row)) == len(bfloat16_benchmark.HEADER)
 
 
 def test_contenders_take_turns():

@@ -87,7 +87,7 @@ def run_on_triton_or_refuse(calls: Calls) -> list[LayerResult]:
 def _in_graph(call: LayerCall) -> bool:
     """Whether the core's operator can stand for this layer where torch records operations."""
     return (
-        native_backend.available(call.precision)
+        native_backend.fits_graphs(call.precision)
         and surroundings.takes_operators()
         and surroundings.unfit_for_graph(native_backend.tensors_of(call)) is None
     )

@@ -26,6 +26,8 @@ try:
 except ImportError:  # the core could not be built: everything runs on torch
     _native = None
 
+_HAS_BFLOAT16 = _native is not None and _native.has_bfloat16()
+
 _SPLIT_BYTES = 1_000_000  # from here on a step's weights do not nearly fit a core's cache
 _MOST_THREADS = 64  # that the core can keep apart
 _THREAD_WORK = 1_000_000  # multiply-adds for which waking another thread pays
@@ -34,6 +36,14 @@ _THREAD_WORK = 1_000_000  # multiply-adds for which waking another thread pays
 def available(precision: str = "float32") -> bool:
     """Whether the core was built for this machine, and has products of this precision."""
     return _native is not None and (precision == "float32" or _native.has_bfloat16())
+
+
+def fits_graphs(precision: str) -> bool:
+    """The same for graphs of `torch.compile`, which cannot record a question to the core.
+
+    An operator asks again when it runs: another instruction set may have been chosen.
+    """
+    return _native is not None and (precision == "float32" or _HAS_BFLOAT16)
 
 
 def threads_for(multiply_adds: int) -> int:

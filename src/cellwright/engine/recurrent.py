@@ -246,7 +246,7 @@ class Recurrent(nn.Module):
         """Whether `torch.compile` may look into a call: the core's operator serves it, or torch."""
         if self.backend == "torch" or surroundings.transforms_in_graph():
             return True  # a transform of torch.func has to see its function whole
-        if isinstance(x, PackedSequence) or not native_backend.available(self.precision):
+        if isinstance(x, PackedSequence) or not native_backend.fits_graphs(self.precision):
             return False
         tensors = [x, *self.parameters()]
         return surroundings.takes_operators() and surroundings.unfit_for_graph(tensors) is None
