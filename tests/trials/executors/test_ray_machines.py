@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from effort import EFFORT
 
 from cellwright.search.blackbox.methods import method
 from cellwright.spaces import Enas
@@ -25,6 +26,7 @@ def wait_for_slots(executor: Executor, count: int) -> None:
         assert time.monotonic() < until, f"{executor.slots} slots, not {count}"
 
 
+@pytest.mark.skipif(EFFORT < 2, reason="the study below goes through the same")
 def test_a_job_on_a_machine_that_vanishes_is_lost_and_the_rest_goes_on(tmp_path: Path):
     hang, add = "trials.executors.jobs:hang_once", "trials.executors.jobs:add"
     with simulated_cluster(machines=1) as cluster, RayCluster(cluster.address) as executor:
