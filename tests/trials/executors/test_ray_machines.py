@@ -6,13 +6,13 @@ import time
 from pathlib import Path
 
 import pytest
-from effort import EFFORT
 
 from cellwright.search.blackbox.methods import method
 from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, Ended, Executor, ExecutorError, Job, RayCluster
 from cellwright.trials.store import open_store
 from cellwright.trials.study import Event, TrialFinished, run_study
+from effort import EFFORT
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster
 
 pytest.importorskip("ray", reason="Ray is not installed")
