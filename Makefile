@@ -9,9 +9,7 @@ STAMP := $(VENV)/.installed
 NATIVE := $(wildcard CMakeLists.txt) \
     $(shell find native -name '*.[ch]pp' -o -name '*.h' -o -name '*.txt' -o -name '*.cmake' 2>/dev/null)
 
-# One more worker than cores: many tests wait for processes of their own.
-WORKERS := $(shell echo $$(($$(nproc 2>/dev/null || sysctl -n hw.ncpu) + 1)))
-PYTEST_ARGS ?= -n $(WORKERS) --dist worksteal
+PYTEST_ARGS ?= -n auto --dist worksteal
 
 ifdef CELLWRIGHT_DATA
 export CELLWRIGHT_DATA
