@@ -27,32 +27,38 @@ inline void each_columns(const Columns& c, F f) {
   for (; i < c.end; i += kLanes) f(i, std::integral_constant<int, 1>());
 }
 
-inline vec norm_scale(vec variance) { return 1.0f / square_root(variance + kNormEpsilon); }
+// Of a sum of squares over `1 / share` rows.
+inline vec norm_scale(vec squares, float share) {
+  return 1.0f / square_root(fused(squares, all(share), all(kNormEpsilon)));
+}
+
+inline void store_or_add(float* to, vec d, vec scale, bool add) {
+  store(to, add ? fused(d, scale, load(to)) : d * scale);
+}
 
 // Means are sums of differences from the first row, so that equal numbers have themselves as their mean
-// (see row_moments).
+// (see row_moments). How many columns are taken together depends on the threads, and results may not:
+// all sums of products are `fused`.
 inline void batch_norm_columns(float* out, const float* in, const Columns& c, bool add) {
   if (!c.rows) return;
   const float share = 1.0f / static_cast<float>(c.rows);
   each_columns(c, [&](int64_t at, auto vectors) {
     constexpr int n = decltype(vectors)::value;
     const int64_t end = at + c.rows * c.row;
-    vec mean[n] = {}, scale[n] = {};
+    vec first[n], mean[n] = {}, scale[n] = {};
+    for (int j = 0; j < n; ++j) first[j] = load(in + at + j * kLanes);
     for (int64_t i = at; i < end; i += c.row)
-      for (int j = 0; j < n; ++j) mean[j] += load(in + i + j * kLanes) - load(in + at + j * kLanes);
-    for (int j = 0; j < n; ++j) mean[j] = load(in + at + j * kLanes) + mean[j] * share;
+      for (int j = 0; j < n; ++j) mean[j] += load(in + i + j * kLanes) - first[j];
+    for (int j = 0; j < n; ++j) mean[j] = fused(mean[j], all(share), first[j]);
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j) {
         const vec d = load(in + i + j * kLanes) - mean[j];
-        scale[j] += d * d;
+        scale[j] = fused(d, d, scale[j]);
       }
-    for (int j = 0; j < n; ++j) scale[j] = norm_scale(scale[j] * share);
+    for (int j = 0; j < n; ++j) scale[j] = norm_scale(scale[j], share);
     for (int64_t i = at; i < end; i += c.row)
-      for (int j = 0; j < n; ++j) {
-        float* to = out + i + j * kLanes;
-        const vec v = (load(in + i + j * kLanes) - mean[j]) * scale[j];
-        store(to, add ? load(to) + v : v);
-      }
+      for (int j = 0; j < n; ++j)
+        store_or_add(out + i + j * kLanes, load(in + i + j * kLanes) - mean[j], scale[j], add);
   });
 }
 
@@ -64,32 +70,32 @@ inline void batch_norm_gradient_columns(float* out, const float* gradient, const
   each_columns(c, [&](int64_t at, auto vectors) {
     constexpr int n = decltype(vectors)::value;
     const int64_t end = at + c.rows * c.row;
-    vec mean[n] = {}, mean_g[n] = {}, variance[n] = {}, g_dot_d[n] = {}, scale[n] = {};
+    vec first[n], mean[n] = {}, mean_g[n] = {}, squares[n] = {}, g_dot_d[n] = {}, scale[n] = {};
+    for (int j = 0; j < n; ++j) first[j] = load(in + at + j * kLanes);
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j) {
-        mean[j] += load(in + i + j * kLanes) - load(in + at + j * kLanes);
+        mean[j] += load(in + i + j * kLanes) - first[j];
         mean_g[j] += load(gradient + i + j * kLanes);
       }
     for (int j = 0; j < n; ++j) {
-      mean[j] = load(in + at + j * kLanes) + mean[j] * share;
+      mean[j] = fused(mean[j], all(share), first[j]);
       mean_g[j] *= share;
     }
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j) {
         const vec d = load(in + i + j * kLanes) - mean[j];
-        variance[j] += d * d;
-        g_dot_d[j] += load(gradient + i + j * kLanes) * d;
+        squares[j] = fused(d, d, squares[j]);
+        g_dot_d[j] = fused(load(gradient + i + j * kLanes), d, g_dot_d[j]);
       }
     for (int j = 0; j < n; ++j) {
-      scale[j] = norm_scale(variance[j] * share);
-      g_dot_d[j] *= share * scale[j] * scale[j];  // y is d / sd, on both of its places
+      scale[j] = norm_scale(squares[j], share);
+      g_dot_d[j] *= -share * scale[j] * scale[j];  // y is d / sd, on both of its places
     }
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j) {
-        float* to = out + i + j * kLanes;
         const vec d = load(in + i + j * kLanes) - mean[j];
-        const vec v = (load(gradient + i + j * kLanes) - mean_g[j] - d * g_dot_d[j]) * scale[j];
-        store(to, add ? load(to) + v : v);
+        const vec g = fused(d, g_dot_d[j], load(gradient + i + j * kLanes) - mean_g[j]);
+        store_or_add(out + i + j * kLanes, g, scale[j], add);
       }
   });
 }

@@ -6,6 +6,8 @@
 #include <cstdint>
 #if defined(__AVX__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace {
@@ -52,6 +54,20 @@ inline vec at_least(vec x, float bound) {
   return _mm256_max_ps(all(bound), x);
 #else
   return x < bound ? all(bound) : x;
+#endif
+}
+
+// a * b + c, rounded once where the machine can. The compiler does the same to a sum with a product in it
+// where it likes, which may be in one of two copies of a loop: where copies have to agree, it is said.
+inline vec fused(vec a, vec b, vec c) {
+#if defined(__AVX512F__)
+  return _mm512_fmadd_ps(a, b, c);
+#elif defined(__FMA__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__aarch64__)
+  return vfmaq_f32(c, a, b);
+#else
+  return a * b + c;
 #endif
 }
 
