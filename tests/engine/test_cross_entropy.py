@@ -29,8 +29,8 @@ def expected(hidden, weight, bias, targets):
     return losses.detach(), [leaf.grad for leaf in leaves]
 
 
-def assert_near(found, wanted, tolerance=2e-5):
-    scale = wanted.abs().max().clamp_min(1e-2)
+def assert_near(found, wanted, tolerance=2e-5, least=1e-2):
+    scale = wanted.abs().max().clamp_min(least)
     assert float((found.double() - wanted).abs().max() / scale) < tolerance
 
 
@@ -50,7 +50,8 @@ def test_equals_torch(rows, width, words, seed):
     assert_near(mean.detach(), losses.mean())
     assert_near(token_losses(*leaves, targets), losses)
     for leaf, gradient in zip(leaves, gradients, strict=True):
-        assert_near(leaf.grad, gradient)
+        # A probability near 1, less 1, has few digits left; torch's in float32 are 3e-6 off.
+        assert_near(leaf.grad, gradient, least=max(1e-2, 0.2 / rows))
 
 
 def test_torch_path_in_several_chunks(monkeypatch):
