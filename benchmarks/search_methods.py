@@ -133,6 +133,7 @@ def studied(work: Path, text: str, method: str, seed: int, given: argparse.Names
     settings += [
         f"method.epochs={EPOCHS}",
         "final=none",
+        "budget.minutes=none",
         f"budget.epochs={given.epochs or BUDGETS[text]}",
     ]
     own = STUDIES[method]
