@@ -12,7 +12,6 @@ from cellwright.spaces import Enas
 from cellwright.trials.executors import Call, Ended, Executor, ExecutorError, Job, RayCluster
 from cellwright.trials.store import open_store
 from cellwright.trials.study import Event, TrialFinished, run_study
-from effort import EFFORT
 from trials.executors.simulated import add_machine, remove_machine, simulated_cluster
 
 pytest.importorskip("ray", reason="Ray is not installed")
@@ -26,7 +25,6 @@ def wait_for_slots(executor: Executor, count: int) -> None:
         assert time.monotonic() < until, f"{executor.slots} slots, not {count}"
 
 
-@pytest.mark.skipif(EFFORT < 2, reason="the study below goes through the same")
 def test_a_job_on_a_machine_that_vanishes_is_lost_and_the_rest_goes_on(tmp_path: Path):
     hang, add = "trials.executors.jobs:hang_once", "trials.executors.jobs:add"
     with simulated_cluster(machines=1) as cluster, RayCluster(cluster.address) as executor:
