@@ -13,7 +13,7 @@ from cellwright.search.blackbox.auto import LEAST_KNOWN, Auto
 from cellwright.search.blackbox.predictor import Predictor
 from cellwright.spaces import AnyCell, SettingError
 from cellwright.spaces.settings import SettingError as BadSetting
-from cellwright.trials.study.budget import Budget, epochs_asked
+from cellwright.trials.study.budget import Budget, epochs_spent
 
 
 def tanhs(cell) -> int:
@@ -90,9 +90,29 @@ def test_settings_that_are_none(settings, says):
 def test_a_budget_counts_what_trials_add():
     cell = zoo["gru"]
     trials = [Trial(0, cell, 1, 0), Trial(1, cell, 1, 1), Trial(2, cell, 3, 0, {"continues": 0})]
-    assert epochs_asked(trials) == 1 + 1 + 2
-    assert Budget(epochs=4).spent(trials)
-    assert not Budget(epochs=5).spent(trials)
-    assert not Budget().spent(trials)
-    assert Budget(seconds=0.0).spent(trials)
-    assert not Budget(seconds=0.0, least=4).spent(trials)
+    assert epochs_spent(trials, {}) == 1 + 1 + 2
+    assert Budget(epochs=4).spent(trials, {})
+    assert not Budget(epochs=5).spent(trials, {})
+    assert not Budget().spent(trials, {})
+    assert Budget(seconds=0.0).spent(trials, {})
+    assert not Budget(seconds=0.0, least=4).spent(trials, {})
+
+
+@pytest.mark.parametrize(
+    ("status", "curve", "epochs"),
+    [
+        ("ok", (3.0,) * 9, 9),
+        ("exploded", (3.0, 3.0), 3),  # in the third
+        ("loss is nan", (3.0, math.nan), 2),  # after the second
+        ("exploded", (), 1),
+        ("failed", (), 1),
+        ("dead: h = 0", (), 1),
+        ("stopped", (3.0,) * 9, 9),
+    ],
+)
+def test_a_trial_that_ended_early_leaves_the_rest_of_its_epochs(status, curve, epochs):
+    outcome = Outcome(3.0, status, curve=curve)
+    assert epochs_spent([Trial(0, zoo["gru"], 9, 0)], {0: outcome}) == epochs
+    # One that goes on with the first three epochs of another has those of their curve, too.
+    both = [Trial(0, zoo["gru"], 3, 0), Trial(1, zoo["gru"], 9, 0, {"continues": 0})]
+    assert epochs_spent(both, {1: outcome}) == 3 + max(1, epochs - 3)

@@ -40,7 +40,7 @@ from cellwright.tasks.task import Task
 from cellwright.training.results import EpochDone, EpochRecord, best_of
 from cellwright.training.training import Training
 from cellwright.trials.checkpoints import Begin, Keeper
-from cellwright.trials.outcome import Outcome
+from cellwright.trials.outcome import OK, Outcome, epochs_begun
 from cellwright.trials.trial import SEED
 
 VALUES = ("best", "last")
@@ -181,9 +181,9 @@ def _train(training: Training, epochs: int, keeper: Keeper | None) -> None:
 def _outcome(training: Training, value: str, begin: Begin) -> Outcome:
     result = training.result()
     curve = result.curve
-    status = "ok" if result.status == "running" else result.status
-    # A training that diverges while it learns has begun an epoch that has no point of the curve.
-    begun = len(curve) + (status != "ok" and (not curve or math.isfinite(curve[-1].valid)))
+    status = OK if result.status == "running" else result.status
+    losses = tuple(record.valid for record in curve)
+    begun = epochs_begun(status, losses)
     chosen = curve[-1] if value == "last" and curve else best_of(curve)
     measures: dict[str, Any] = {"epochs": begun - begin.epochs, "begun_at": begin.epochs}
     if chosen is not None and chosen.figures:
@@ -192,7 +192,7 @@ def _outcome(training: Training, value: str, begin: Begin) -> Outcome:
         value=math.nan if chosen is None else chosen.valid,
         status=status,
         cost=max(0.0, result.seconds - begin.seconds),
-        curve=tuple(record.valid for record in curve),
+        curve=losses,
         curves={
             "train": tuple(record.train for record in curve),
             "test": tuple(record.test for record in curve),

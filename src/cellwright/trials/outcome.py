@@ -7,7 +7,7 @@ a number that is not finite is null, since JSON has no NaN.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -115,6 +115,12 @@ class Outcome:
             test=_number("test", rest.pop("test", None)),
             measures=_finite(rest),
         )
+
+
+def epochs_begun(status: str, curve: Sequence[float]) -> int:
+    """How many epochs a training has begun, by its status and the validation loss of each epoch:
+    one that diverges while it learns has begun an epoch that has no point of the curve."""
+    return len(curve) + (status != OK and (not curve or math.isfinite(curve[-1])))
 
 
 def _curve(name: str, numbers: Any) -> Curve:

@@ -75,6 +75,7 @@ class Leader:
         log = _whole_log(store, study)
         self._method: Method = _told_again(fresh, study, log)
         self._asked, self._told = len(log.trials), len(log.outcomes)
+        self._known = {told["number"]: Outcome.from_json(_brief(told)) for told in log.outcomes}
         self._exhausted = False
         self.failed_in_a_row = 0
         """How many outcomes were failures since the last that was not, or since this began."""
@@ -95,7 +96,12 @@ class Leader:
     @property
     def _ends(self) -> bool:
         """Whether the method, or the budget, has no more trials."""
-        return self._method.finished or self._budget.spent(self._method.trials)
+        return self._method.finished or self._spent
+
+    @property
+    def _spent(self) -> bool:
+        """Whether the budget is used up."""
+        return self._budget.spent(self._method.trials, self._known)
 
     def plan(self, ended: Sequence[Mapping[str, Any]], slots: int) -> Step | None:
         """Tell what has ended, ask for what there is room for; None if neither is possible.
@@ -126,8 +132,8 @@ class Leader:
 
     def _tell(self, outcome: Mapping[str, Any]) -> None:
         number = outcome["number"]
-        told = {name: outcome[name] for name in ("value", "status", "cost", "curve")}
-        self._method.tell(self._method.trials[number], Outcome.from_json(told))
+        told = self._known[number] = Outcome.from_json(_brief(outcome))
+        self._method.tell(self._method.trials[number], told)
         self._outcomes.append(Told(number, self._asked))
         self._told += 1
         self.failed_in_a_row = self.failed_in_a_row + 1 if outcome["status"] == FAILED else 0
@@ -135,7 +141,7 @@ class Leader:
 
     def _ask(self, most_open: int) -> None:
         while self.open < most_open and self._asked < self._target:
-            if self._budget.spent(self._method.trials):
+            if self._spent:
                 return
             trial = self._method.ask()
             if trial is None:
@@ -147,6 +153,11 @@ class Leader:
                 return
             self._trials.append(NewTrial(trial.cell.id, trial.to_json()))
             self._asked += 1
+
+
+def _brief(outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """What a method learns of an outcome; see `Outcome.brief`."""
+    return {name: outcome[name] for name in ("value", "status", "cost", "curve")}
 
 
 def _whole_log(store: Store, study: Study) -> Log:
