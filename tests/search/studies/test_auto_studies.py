@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,19 @@ def test_a_larger_budget_goes_on(auto):
     assert trials()[: len(first)] == first
     assert len(trials()) > len(first)
     assert more.final is not None
+
+
+def test_a_study_from_before_a_setting_came_goes_on(auto):
+    auto()
+    with sqlite3.connect("studies.db") as store:
+        (written,) = store.execute("SELECT evaluation FROM cellwright_studies").fetchone()
+        evaluation = json.loads(written)
+        del evaluation["arguments"]["recipe"]["model"]["precision"]
+        store.execute("UPDATE cellwright_studies SET evaluation = ?", [json.dumps(evaluation)])
+    first = trials()
+    auto("budget.epochs=18")
+    assert trials()[: len(first)] == first
+    assert len(trials()) > len(first)
 
 
 def test_time_ends_it_but_not_before_there_is_something(recipe):

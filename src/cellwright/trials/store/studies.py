@@ -11,6 +11,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cellwright.base.errors import did_you_mean, shown
+from cellwright.runs.earlier import evaluation_of_today
 from cellwright.tasks.metric import LOSS, Metric
 from cellwright.trials.store.damage import check_row
 from cellwright.trials.store.errors import DamagedError, StoreError
@@ -179,7 +180,7 @@ def _study(row: Any) -> Study:
         row.name,
         row.created_at,
         json.loads(row.search),
-        json.loads(row.evaluation),
+        evaluation_of_today(json.loads(row.evaluation)),
         row.order_window,
         row.target,
         TaskLabel.from_json(row.task),
