@@ -24,10 +24,13 @@ void set_initial_states(Machine& m) {
   const int64_t h = m.c.hidden, ld = m.ld[0];
   for (int s = 0; s < m.p.state_count; ++s)
     for (int k = 1; k <= m.p.history; ++k) {
-      const float* from = m.c.initial[s * m.p.history + k - 1];
+      const float* from = m.c.initial ? m.c.initial[s * m.p.history + k - 1] : nullptr;
       float* to = stored_at(m, s, -k);
       for (int64_t r = m.rows.begin; r < m.rows.end; ++r)
-        copy_row(to + r * ld, from + r * h, h, ld - h);
+        if (from)
+          copy_row(to + r * ld, from + r * h, h, ld - h);
+        else
+          std::memset(to + r * ld, 0, sizeof(float) * static_cast<size_t>(ld));
     }
 }
 

@@ -72,6 +72,36 @@ void run_linears(Machine& m, int begin, int end, int64_t active) {
       run_linear_panels(m, m.p.steps[i], rows, (i - begin) * each, panel, panel + 1);
 }
 
+constexpr int kMostTurned = 16;  // sums that are worth a look at whether they may be turned round
+
+// Whether the sums begin .. end may be made in any order: no two of them add to the same value.
+bool have_own_results(const Program& p, int begin, int end) {
+  for (int i = begin; i < end; ++i)
+    for (int j = begin; j < i; ++j)
+      if (p.steps[i].out == p.steps[j].out) return false;
+  return true;
+}
+
+// The sums of one phase from `begin` on; returns where they end. Every other time step goes through
+// them from the last to the first: weights that do not all fit a cache would leave it in the order
+// in which they are wanted again, and those that were last used are still there.
+int run_sums(Machine& m, int begin, int64_t step, int64_t active) {
+  const Program& p = m.p;
+  int starts[kMostTurned + 1], count = 0, end = begin;
+  while (count < kMostTurned && end < p.step_count && p.steps[end].op == Op::linear &&
+         p.steps[end].phase == p.steps[begin].phase) {
+    starts[count++] = end;
+    end = same_weights_until(p, end);
+  }
+  starts[count] = end;
+  const bool turned = step % 2 && count > 1 && have_own_results(p, begin, end);
+  for (int i = 0; i < count; ++i) {
+    const int at = turned ? count - 1 - i : i;
+    run_linears(m, starts[at], starts[at + 1], active);
+  }
+  return end;
+}
+
 // The steps that weigh activations. Known: their bits, or 0.
 template <int Known>
 void run_mixture(Machine& m, const Step& s, const Span& span, const Mixture& mix, float* out,
@@ -172,9 +202,7 @@ void run_step(Machine& m, int64_t step, int64_t active) {
   for (int i = 0; i < p.step_count;) {
     if (i > 0 && m.c.split_columns && p.steps[i].phase != p.steps[i - 1].phase) wait(m.team, m.threads);
     if (p.steps[i].op == Op::linear) {
-      const int next = same_weights_until(p, i);
-      run_linears(m, i, next, active);
-      i = next;
+      i = run_sums(m, i, step, active);
       continue;
     }
     if (is_batch_norm(p.steps[i].op)) {  // others' rows must be there before, and in use no more after

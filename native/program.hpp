@@ -169,7 +169,7 @@ struct Call {
   float* theta_gradient;
   float* output;
   const float* output_gradient;
-  const float* const* initial;          // states * history, nearest step first
+  const float* const* initial;          // states * history, nearest step first; null: zeros
   float* const* final_states;           // the same order
   const float* const* final_gradients;  // the same order, or null
   float* const* initial_gradients;      // the same order, or null

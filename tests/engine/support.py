@@ -191,11 +191,10 @@ def _in_double(module: Recurrent, inputs: Inputs, noise: float, seed: int) -> Re
         masks = [None if m is None else m.double() for m in (layer.mask_hidden, layer.mask_input)]
         x = shaken(layer.x)
         result = torch_backend.run(
-            replace(
-                layer,
+            layer._replace(
                 x=x,
                 x_for_linears=x if masks[1] is None else x * masks[1],
-                initial=[shaken(t) for t in layer.initial],
+                initial=[shaken(t) for t in layer.states_before()],
                 weights={at: shaken(t) for at, t in layer.weights.items()},
                 biases={name: shaken(t) for name, t in layer.biases.items()},
                 theta={name: shaken(t) for name, t in layer.theta.items()},

@@ -87,6 +87,19 @@ def test_an_input_that_overlaps_its_state() -> None:
     assert near(module(x, state)[0], on_torch(module, x, state)[0])
 
 
+@pytest.mark.parametrize("learns", [False, True])
+def test_a_tensor_that_outlived_its_transform(learns: bool) -> None:
+    outlived = []
+
+    def function(x: Tensor) -> Tensor:
+        outlived.append(x)
+        return x.square().sum()
+
+    torch.func.grad(function)(OTHER)
+    module = network().requires_grad_(learns)
+    assert near(module(outlived[0])[0], module(OTHER)[0])
+
+
 @pytest.mark.parametrize("what", ["weight", "input"])
 def test_a_tensor_whose_memory_was_taken_is_torchs_error(what: str) -> None:
     module, x = network().requires_grad_(False), OTHER.clone()

@@ -49,7 +49,7 @@ def as_the_graph_has_it(layer: LayerCall) -> LayerResult:
         return operators.run(layer)
     assert isinstance(layer.active, list)
     lengths = [sum(rows > row for rows in layer.active) for row in range(layer.x.shape[1])]
-    return operators.run(LayerCall(**{**vars(layer), "active": torch.tensor(lengths)}))
+    return operators.run(layer._replace(active=torch.tensor(lengths)))
 
 
 @pytest.fixture(autouse=True)

@@ -81,7 +81,12 @@ def test_structure_of_the_state() -> None:
 def test_zero_state_is_the_default(name: str, backend: str) -> None:
     module = Recurrent(CELLS[name], 4, 6, 2, bidirectional=True, backend=backend)
     x = torch.randn(5, 3, 4)
-    assert torch.equal(module(x)[0], module(x, module.zero_state(3))[0])
+    parameters = list(module.parameters())
+    (output, state), (expected, wanted) = module(x), module(x, module.zero_state(3))
+    assert torch.equal(output, expected)
+    assert all(map(torch.equal, as_tuple(state), as_tuple(wanted)))
+    found, hoped = (torch.autograd.grad(y.sum(), parameters) for y in (output, expected))
+    assert all(map(torch.equal, found, hoped))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -11,15 +11,16 @@ from cellwright.cell import Cell
 from cellwright.engine.kept_weights import KeptWeights
 
 
-@dataclass(frozen=True)
-class LayerCall:
+class LayerCall(NamedTuple):
     """One layer, one direction, all time steps.
 
     Args:
         cell: a simplified cell.
         x: (history + steps, batch, input); past inputs stand in front, oldest first.
         x_for_linears: the same through dropout; `x` itself where there is none.
-        initial: for each state, its values at the last steps before the first, nearest first.
+        hidden_size: how wide states are.
+        initial: for each state, its values at the last steps before the first, nearest first; None
+            for zeros.
         weights: by linear and input's position.
         biases: by linear or vector.
         mask_hidden: (batch, hidden), on hidden-wide operands of linears.
@@ -35,7 +36,8 @@ class LayerCall:
     cell: Cell
     x: Tensor
     x_for_linears: Tensor
-    initial: list[Tensor]
+    hidden_size: int
+    initial: list[Tensor] | None
     weights: Mapping[tuple[str, int], Tensor]
     biases: Mapping[str, Tensor]
     mask_hidden: Tensor | None
@@ -51,15 +53,19 @@ class LayerCall:
         """The number of time steps."""
         return self.x.shape[0] - self.cell.input_history
 
-    @property
-    def hidden_size(self) -> int:
-        """How wide states are."""
-        return self.initial[0].shape[1]
+    def states_before(self) -> list[Tensor]:
+        """The initial states as tensors, whether they were given or not."""
+        if self.initial is not None:
+            return self.initial
+        count = len(self.cell.states) * self.cell.state_history
+        return [self.x.new_zeros(self.x.shape[1], self.hidden_size) for _ in range(count)]
 
 
-@dataclass(frozen=True)
-class LayerResult:
-    """The outputs (steps, batch, hidden), and the last states in the order of `initial`."""
+class LayerResult(NamedTuple):
+    """The outputs (steps, batch, hidden), and the last states in the order of `initial`.
+
+    Each of these is (1, batch, hidden): with those of other layers, the state of a network.
+    """
 
     output: Tensor
     final: list[Tensor]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from types import ModuleType
 from typing import Any
@@ -58,7 +58,13 @@ def refusal(call: LayerCall) -> str | None:
     if not available(call.precision):
         return f"the core has no {call.precision} on this processor"
     return surroundings.unfit(
-        (call.x, *call.initial, *call.weights.values(), *call.biases.values(), *call.theta.values())
+        (
+            call.x,
+            *(call.initial or ()),
+            *call.weights.values(),
+            *call.biases.values(),
+            *call.theta.values(),
+        )
     )
 
 
@@ -87,9 +93,9 @@ def run(calls: Sequence[LayerCall]) -> list[LayerResult]:
     arguments = [job.arguments(call) for job, call in zip(jobs, calls, strict=True)]
     if learns:
         flat = [tensor for part in arguments for tensor in part.flat]
-        results = _Run.apply(jobs, arguments, *flat)  # type: ignore[no-untyped-call]
+        results = _run_and_record(jobs, arguments, *flat)
     else:
-        results = forward(jobs, arguments, keep=False)
+        results = tuple(forward(jobs, arguments, keep=False))
     each = len(results) // len(jobs)
     return [
         LayerResult(results[i], [*results[i + 1 : i + each]]) for i in range(0, len(results), each)
@@ -140,8 +146,9 @@ def backward(
     found: list[Tensor | None] = []
     for job, given, one in zip(jobs, arguments, passes, strict=True):
         job.release()
-        parts = given.like(one.results)
-        found += parts._replace(theta=[rows.sum(0) for rows in parts.theta]).flat
+        found += one.results
+        if given.theta:
+            found[-1] = one.results[-1].sum(0)
     return found
 
 
@@ -178,7 +185,7 @@ def _options(job: Job, threads: int, calls: int) -> list[Way]:
 def tensors_of(call: LayerCall) -> list[Tensor]:
     """All that a call computes with but masks."""
     return [
-        call.x, call.x_for_linears, *call.initial, *call.weights.values(),
+        call.x, call.x_for_linears, *(call.initial or ()), *call.weights.values(),
         *call.biases.values(), *call.theta.values(),
     ]  # fmt: skip
 
@@ -245,6 +252,10 @@ class _Run(torch.autograd.Function):
         flat = [tensor for one in arguments for tensor in one.flat]
         wanted = [need for one in needed for need in one.flat]
         return (None, None, *torch_gradients(again, flat, wanted, gradients))
+
+
+# What `_Run.apply` comes to where nothing of torch.func is at work, which is not asked again.
+_run_and_record: Callable[..., tuple[Tensor, ...]] = super(torch.autograd.Function, _Run).apply
 
 
 def _cut(parts: Sequence[Arguments], flat: Sequence[Any]) -> list[Arguments]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -57,6 +58,11 @@ class Programs:
     def thetas(self) -> ThetaPlaces:
         """Where the numbers θ come from."""
         return ThetaPlaces(self.plan.graph)
+
+    @cached_property
+    def weight_places(self) -> list[tuple[str, int]]:
+        """Where each of the core's matrices comes from: linear and input's position."""
+        return [(weight.linear, weight.position) for weight in self.plan.graph.weights]
 
     def memory(self, steps: int, batch: int, hidden: int, input_size: int) -> Memory:
         """The layout for these sizes, worked out once."""
@@ -157,13 +163,13 @@ class Job:
             arguments = self._dense(call)
         except RuntimeError as error:
             raise NoMemoryError from error
-        states = [(self.batch, self.hidden)] * self.programs.plan.graph.initial_count
+        states = [] if call.initial is None else self.memory.state_shapes
         for tensors, shapes in (
             (arguments.weights, self.memory.weight_shapes),
             (arguments.biases, self.memory.bias_shapes),
             (arguments.initial, states),
         ):
-            if [tensor.shape for tensor in tensors] != shapes:  # the core would read elsewhere
+            if list(map(_shape, tensors)) != shapes:  # the core would read elsewhere
                 raise UnfitTensorError(_NO_SUCH_SHAPE)
         return arguments
 
@@ -174,8 +180,8 @@ class Job:
             x = F.pad(x, (0, padded(self.input) - self.input))
         return Arguments(
             [x, call.x_for_linears.contiguous() if graph.masks_x else x],
-            [state.contiguous() for state in call.initial],
-            [call.weights[w.linear, w.position].contiguous() for w in graph.weights],
+            [*map(_contiguous, call.initial or ())],
+            [call.weights[at].contiguous() for at in self.programs.weight_places],
             [call.biases[name].contiguous() for name in graph.biases],
             self._theta(call),
         )
@@ -208,7 +214,7 @@ class Job:
         """The pass to outputs and final states; what backward needs is in the workspace then."""
         new = arguments.x[0].new_empty  # like x, whatever torch's defaults are
         output = new(self.steps, self.batch, self.hidden)
-        final = [new(self.batch, self.hidden) for _ in arguments.initial]
+        final = [new(1, self.batch, self.hidden) for _ in self.memory.state_shapes]
         if workspace is None:
             workspace = workspaces.take(self.memory.floats)
         self.workspace = workspace
@@ -239,7 +245,7 @@ class Job:
         )
         # Each row sums its own, so that the result does not depend on the threads.
         thetas = self.programs.plan.graph.theta_count
-        theta_rows = arguments.x[0].new_zeros(self.batch if thetas else 0, thetas)
+        theta_rows = arguments.x[0].new_zeros(self.batch, thetas) if thetas else None
         call = self._call(
             self.programs.backward,
             arguments,
@@ -251,14 +257,14 @@ class Job:
                 _addresses(initial),
                 _addresses(weights),
                 _addresses(biases),
-                theta_rows.data_ptr(),
+                address(theta_rows),
             ),
         )
         x = [
             inputs.get(f"gradient of {owner}") if need else None
             for owner, need in zip(_X, needed.x, strict=True)
         ]
-        results = Arguments(x, initial, weights, biases, [theta_rows] if thetas else [])
+        results = Arguments(x, initial, weights, biases, [] if theta_rows is None else [theta_rows])
         return Pass(self, call, True, results.flat, (output, final))
 
     def _input_gradients(self, arguments: Arguments) -> dict[str, Tensor]:
@@ -282,8 +288,11 @@ class Job:
         assert program is not None
         assert self.workspace is not None
         tensors = {**dict(zip(_X, arguments.x, strict=True)), **buffers}
-        stored, row_lengths = self.memory.addresses(self.workspace, tensors)
-        x, initial, weights, biases, theta = map(_addresses, arguments)
+        try:
+            stored, row_lengths = self.memory.addresses(self.workspace, tensors)
+            x, initial, weights, biases, theta = ([*map(_address, part)] for part in arguments)
+        except RuntimeError as error:  # what is left of a transform of torch.func
+            raise NoMemoryError from error
         if 0 in x or 0 in initial or 0 in weights or 0 in biases or 0 in theta:
             raise NoMemoryError
         # By position: names of so many arguments would cost more than a small cell's arithmetic.
@@ -334,7 +343,8 @@ class Job:
                 cell=cell,
                 x=x,
                 x_for_linears=x_for_linears,
-                initial=arguments.initial,
+                hidden_size=self.hidden,
+                initial=arguments.initial or None,
                 weights={at: arguments.weights[i] for at, i in graph.weight_of.items()},
                 biases=dict(zip(graph.biases, arguments.biases, strict=True)),
                 mask_hidden=self.masks[0],
@@ -372,3 +382,7 @@ _NO_GRADIENTS: tuple[Any, ...] = (0, [], [], [], [], 0)
 
 def _addresses(tensors: Sequence[Tensor | None]) -> list[int]:
     return [0 if tensor is None else tensor.data_ptr() for tensor in tensors]
+
+
+# In every call of a layer, for all its tensors.
+_shape, _contiguous, _address = attrgetter("shape"), Tensor.contiguous, Tensor.data_ptr

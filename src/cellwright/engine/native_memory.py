@@ -35,6 +35,7 @@ class Memory:
     elsewhere: tuple[tuple[int, str], ...]
     """The buffers that are not in the workspace, with the names of the tensors that hold them."""
     row_lengths: tuple[int, ...]
+    state_shapes: list[tuple[int, ...]]
     weight_shapes: list[tuple[int, ...]]
     bias_shapes: list[tuple[int, ...]]
     weight_bytes: int
@@ -75,6 +76,7 @@ def lay_out(plan: Plan, steps: int, batch: int, hidden: int, input_size: int) ->
         tuple(offsets),
         tuple(elsewhere),
         tuple(row_lengths),
+        [(batch, hidden)] * plan.graph.initial_count,
         weights,
         biases,
         weight_bytes,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
 
@@ -97,6 +96,7 @@ class Operands(NamedTuple):
             cell=known.cell,
             x=self.x,
             x_for_linears=self.x if self.x_for_linears is None else self.x_for_linears,
+            hidden_size=self.initial[0].shape[1],
             initial=self.initial,
             weights=dict(zip(known.weights, self.weights, strict=True)),
             biases=dict(zip(known.biases, self.biases, strict=True)),
@@ -135,7 +135,7 @@ class SortedRows:
             mask_hidden=self.ordered(given.mask_hidden, 0),
             mask_input=self.ordered(given.mask_input, 0),
         ).call
-        return replace(call, active=self.ragged.active)
+        return call._replace(active=self.ragged.active)
 
     def ordered(self, tensor: Any, dim: int) -> Any:
         """A tensor of the caller's rows, if there is one, as the core wants it."""

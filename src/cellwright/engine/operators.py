@@ -44,7 +44,7 @@ def run(call: LayerCall) -> LayerResult:
         call.cell_text,
         call.x,
         None if call.x_for_linears is call.x else call.x_for_linears,
-        call.initial,
+        call.states_before(),
         [*call.weights.values()],
         [*call.biases.values()],
         [*call.theta.values()],
@@ -53,7 +53,7 @@ def run(call: LayerCall) -> LayerResult:
         call.active,
         call.precision,
     )
-    return LayerResult(output, final)
+    return LayerResult(output, [state.unsqueeze(0) for state in final])
 
 
 # -- the three operators -----------------------------------------------------------------------
@@ -68,17 +68,22 @@ def _layer(*given: Any) -> list[Tensor]:
                 rows = SortedRows(operands)
                 job = native_backend.prepare(rows.call, train=False, input_gradient=False)
                 arguments = job.arguments(rows.call)
-                output, *final = native_backend.forward([job], [arguments], keep=False)
-                return [rows.undone(output, 1), *(rows.undone(state, 0) for state in final)]
-        result = torch_backend.run(operands.call)
-        return [result.output, *(state.clone() for state in result.final)]
+                return _undone(rows, native_backend.forward([job], [arguments], keep=False))
+        output, *final = _on_torch(*given)
+        return [output, *(state.clone() for state in final)]
 
 
 def _layer_shapes(*given: Any) -> list[Tensor]:
-    call = Operands(*given).call
-    batch, hidden = call.initial[0].shape
-    output = call.x.new_empty(call.steps, batch, hidden)
-    return [output, *(call.x.new_empty(batch, hidden) for _ in call.initial)]
+    operands = Operands(*given)
+    batch, hidden = operands.initial[0].shape
+    output = operands.x.new_empty(operands.call.steps, batch, hidden)
+    return [output, *(operands.x.new_empty(batch, hidden) for _ in operands.initial)]
+
+
+def _undone(rows: SortedRows, results: list[Tensor]) -> list[Tensor]:
+    """What the core gave, with the caller's rows; the operators' states are (batch, hidden)."""
+    output, *final = results
+    return [rows.undone(output, 1), *(rows.undone(state.squeeze(0), 0) for state in final)]
 
 
 def _layer_keeping(*given: Any) -> list[Tensor]:
@@ -90,8 +95,8 @@ def _layer_keeping(*given: Any) -> list[Tensor]:
         if not job.batch:
             return [*_layer(*operands), kept]
         arguments = job.arguments(rows.call)
-        output, *final = native_backend.forward([job], [arguments], keep=True, workspace=kept)
-        return [rows.undone(output, 1), *(rows.undone(state, 0) for state in final), kept]
+        results = native_backend.forward([job], [arguments], keep=True, workspace=kept)
+        return [*_undone(rows, results), kept]
 
 
 def _layer_keeping_shapes(*given: Any) -> list[Tensor]:
@@ -219,8 +224,7 @@ class _Recorded(torch.autograd.Function):
         if wanted_of_torch([g for g in gradients if type(g) is Tensor]):
 
             def again(flat: list[Tensor]) -> list[Tensor]:
-                result = torch_backend.run(empty.with_parts(ctx.parts.like(flat)).call)
-                return [result.output, *result.final]
+                return _on_torch(*empty.with_parts(ctx.parts.like(flat)))
 
             return (None, *torch_gradients(again, flat, needed, gradients))
         needed = _reached(operands, needed)
@@ -268,7 +272,7 @@ def _core_serves(operands: Operands) -> bool:
 def _on_torch(*given: Any) -> list[Tensor]:
     """The layer in operations of torch itself, which knows all derivatives and batches of them."""
     result = torch_backend.run(Operands(*given).call)
-    return [result.output, *result.final]
+    return [result.output, *(state.squeeze(0) for state in result.final)]
 
 
 _CONTIGUOUS = torch.contiguous_format

@@ -189,11 +189,13 @@ def evenly_packed(packed: PackedSequence) -> Tensor | None:
 
     One sentence at a time is one, and it is over before a `Ragged` of it would be made.
     """
-    sizes = packed.batch_sizes
-    batch = int(sizes[0])
-    if batch > 1 and packed.sorted_indices is not None:
+    steps, rows = len(packed.batch_sizes), len(packed.data)
+    if rows == steps:
+        return packed.data.unsqueeze(1)
+    batch = int(packed.batch_sizes[0])
+    if packed.sorted_indices is not None or rows != steps * batch:
         return None
-    return packed.data.reshape(len(sizes), batch, -1) if int(sizes[-1]) == batch else None
+    return packed.data.reshape(steps, batch, -1)
 
 
 def _spread(x: Tensor, places: Tensor, rows: int) -> Tensor:

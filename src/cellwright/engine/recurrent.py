@@ -308,7 +308,7 @@ class Recurrent(nn.Module):
         """All layers on what `ragged` keeps of a batch."""
         order, undo = ragged.order.to(x.device), ragged.undo.to(x.device)
         tensors = self._state_before(state, order.shape[0], x)
-        if state is not None:
+        if state is not None and tensors is not None:
             tensors = self._shape.on_batch(tensors, order)
         check_theta(self._theta_sizes, theta)
         if self.projection is not None:
@@ -317,13 +317,18 @@ class Recurrent(nn.Module):
         joined = self._shape.joined(finals, past)
         return output, _each(joined, lambda t: t.index_select(t.dim() - 2, undo))
 
-    def _state_before(self, state: State | None, batch: int, like: Tensor) -> list[Tensor]:
+    def _state_before(self, state: State | None, batch: int, like: Tensor) -> list[Tensor] | None:
+        """The tensors of a state; None for zeros that need not be made."""
         if state is None:
-            return self._shape.zeros(batch, like)
+            return self._shape.zeros(batch, like) if self._shape.input_history else None
         return self._shape.checked(state, batch, like)
 
     def _layers(
-        self, x: Tensor, tensors: list[Tensor], theta: Mapping[str, Tensor], ragged: Ragged | None
+        self,
+        x: Tensor,
+        tensors: list[Tensor] | None,
+        theta: Mapping[str, Tensor],
+        ragged: Ragged | None,
     ) -> tuple[Tensor, list[list[Tensor]], list[list[Tensor]]]:
         finals: list[list[Tensor]] = []
         past: list[list[Tensor]] = []
@@ -334,8 +339,10 @@ class Recurrent(nn.Module):
             past.append([])
             for direction in range(self._shape.directions):
                 seen = _entering(x, ragged, backwards=direction > 0)
-                initial = self._shape.initial(tensors, layer, direction)
-                before = self._shape.past_input(tensors, layer, direction)
+                initial = before = None
+                if tensors is not None:
+                    initial = self._shape.initial(tensors, layer, direction)
+                    before = self._shape.past_input(tensors, layer, direction)
                 if before is not None:
                     seen = torch.cat([before, seen])
                     past[-1].append(_last_inputs(seen, self._shape.input_history, ragged))
@@ -363,7 +370,7 @@ class Recurrent(nn.Module):
         layer: int,
         direction: int,
         x: Tensor,
-        initial: list[Tensor],
+        initial: list[Tensor] | None,
         theta: Mapping[str, Tensor],
         ragged: Ragged | None,
     ) -> LayerCall:
@@ -375,6 +382,7 @@ class Recurrent(nn.Module):
             cell=cell,
             x=x,
             x_for_linears=x if mask_input is None else x * mask_input,
+            hidden_size=self.hidden_size,
             initial=initial,
             weights=self._dropped(weights.weights()),
             biases=weights.biases(),

@@ -102,12 +102,12 @@ class StateShape:
         """The state from each layer-and-direction's final states, and each layer's past inputs."""
         history = self.state_history
         tensors = [
-            _stacked([final[state * history] for final in finals]) for state in range(self.states)
+            _joined([final[state * history] for final in finals]) for state in range(self.states)
         ]
         if history > 1:
             tensors += [
                 torch.stack(
-                    [torch.stack(f[state * history + 1 : (state + 1) * history]) for f in finals]
+                    [torch.cat(f[state * history + 1 : (state + 1) * history]) for f in finals]
                 )
                 for state in range(self.states)
             ]
@@ -120,6 +120,6 @@ class StateShape:
         return [tensor.index_select(tensor.dim() - 2, order) for tensor in tensors]
 
 
-def _stacked(tensors: list[Tensor]) -> Tensor:
-    """`torch.stack`, without the copy for one tensor."""
-    return tensors[0].unsqueeze(0) if len(tensors) == 1 else torch.stack(tensors)
+def _joined(tensors: list[Tensor]) -> Tensor:
+    """`torch.cat`, without the copy for one tensor."""
+    return tensors[0] if len(tensors) == 1 else torch.cat(tensors)

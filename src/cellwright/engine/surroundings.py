@@ -8,6 +8,7 @@ core would give numbers that are wrong, or read memory that is not there.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 import torch
 from torch import Tensor, nn
@@ -17,6 +18,7 @@ from torch.utils._device import DeviceContext
 from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 _ORDINARY = {Tensor, nn.Parameter}
+_USUAL, _kind = {(True, torch.float32)}, attrgetter("is_cpu", "dtype")
 _RECORDERS = {  # modes that take operators as they are; by name, because importing them takes long
     "torch._subclasses.fake_tensor.FakeTensorMode",
     "torch._subclasses.functional_tensor.FunctionalTensorMode",
@@ -108,9 +110,8 @@ def unfit(tensors: Sequence[Tensor]) -> str | None:
 
     Those without memory, such as sparse ones, are found when their memory is asked for.
     """
-    reason = unfit_for_graph(tensors)
-    if reason is not None:
-        return reason
+    if not _USUAL.issuperset(map(_kind, tensors)):
+        return unfit_for_graph(tensors)
     if not _ORDINARY.issuperset(map(type, tensors)):
         return "it computes with tensors of torch itself, not of other classes"
     if _autocast():

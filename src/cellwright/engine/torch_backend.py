@@ -5,8 +5,6 @@ This is the oracle for everything faster, so it is short and follows the cell's 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -23,9 +21,10 @@ def run(call: LayerCall) -> LayerResult:
     cell = call.cell
     if call.precision == "bfloat16":  # once for all steps
         rounded = {at: bfloat16.rounded(weight) for at, weight in call.weights.items()}
-        call = replace(call, weights=rounded)
+        call = call._replace(weights=rounded)
     history = cell.state_history
-    states = [call.initial[s * history : (s + 1) * history] for s in range(len(cell.states))]
+    before = call.states_before()
+    states = [before[s * history : (s + 1) * history] for s in range(len(cell.states))]
     batch = call.x.shape[1]
     counts = mask = None
     if isinstance(call.active, Tensor):
@@ -48,7 +47,8 @@ def run(call: LayerCall) -> LayerResult:
             moved = [_where(mask[step], *pair) for pair in zip(moved, states, strict=True)]
         outputs.append(output)
         states = moved
-    return LayerResult(torch.stack(outputs), [value for past in states for value in past])
+    final = [value.unsqueeze(0) for past in states for value in past]
+    return LayerResult(torch.stack(outputs), final)
 
 
 def rows_at_work(lengths: Tensor, steps: int) -> Tensor:
@@ -104,7 +104,7 @@ class _Step:
                 (t * a for t, a in zip(theta, inputs, strict=True)), start=theta.new_zeros(())
             )
         if node.op == "zero":
-            return self.call.initial[0].new_zeros(self.rows, self._width(node.name))
+            return self.call.x.new_zeros(self.rows, self._width(node.name))
         if node.op == "batch_norm":
             return standardised(inputs[0], *self._over_rows(inputs[0]))
         assert node.spec.meaning is not None

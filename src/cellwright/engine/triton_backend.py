@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import warnings
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import Any
 
 import torch
@@ -62,6 +61,7 @@ def give_up(error: KernelError) -> None:
 
 def run(call: LayerCall) -> LayerResult:
     """Run one layer."""
+    call = call._replace(initial=call.states_before())
     job = Job(_plan(call), call)
     flat = _flat(call)
     if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in flat):
@@ -103,7 +103,7 @@ def _fits(plan: Plan, call: LayerCall) -> bool:
         (call.x_for_linears, tuple(call.x.shape)),
         (call.mask_hidden, (batch, sizes[HIDDEN])),
         (call.mask_input, (batch, sizes[INPUT])),
-        *((state, (batch, sizes[HIDDEN])) for state in call.initial),
+        *((state, (batch, sizes[HIDDEN])) for state in call.states_before()),
         *((call.theta[name], (size,)) for name, size in plan.theta_sizes.items()),
     ]
     for at, number in graph.weight_of.items():
@@ -111,7 +111,7 @@ def _fits(plan: Plan, call: LayerCall) -> bool:
         wanted.append((call.weights[at], (sizes[weight.rows], sizes[weight.columns])))
     for name, width in zip(graph.biases, graph.bias_widths, strict=True):
         wanted.append((call.biases[name], (sizes[width],)))
-    return len(call.initial) == graph.initial_count and all(
+    return len(call.states_before()) == graph.initial_count and all(
         tensor is None or tensor.shape == shape for tensor, shape in wanted
     )
 
@@ -119,7 +119,7 @@ def _fits(plan: Plan, call: LayerCall) -> bool:
 def _flat(call: LayerCall) -> list[Tensor]:
     """What has gradients, in one list."""
     return [
-        call.x, call.x_for_linears, *call.initial, *call.weights.values(),
+        call.x, call.x_for_linears, *call.states_before(), *call.weights.values(),
         *call.biases.values(), *call.theta.values(),
     ]  # fmt: skip
 
@@ -127,11 +127,10 @@ def _flat(call: LayerCall) -> list[Tensor]:
 def _with(call: LayerCall, flat: list[Tensor]) -> LayerCall:
     """The same call of other tensors."""
     rest = iter(flat)
-    return replace(
-        call,
+    return call._replace(
         x=next(rest),
         x_for_linears=next(rest),
-        initial=[next(rest) for _ in call.initial],
+        initial=[next(rest) for _ in call.states_before()],
         weights={at: next(rest) for at in call.weights},
         biases={name: next(rest) for name in call.biases},
         theta={name: next(rest) for name in call.theta},
@@ -141,8 +140,9 @@ def _with(call: LayerCall, flat: list[Tensor]) -> LayerCall:
 def _kinds(call: LayerCall) -> list[str]:
     """Of each tensor in the list, what it is."""
     return [
-        X, X_FOR_LINEARS, *["initial"] * len(call.initial), *["weights"] * len(call.weights),
-        *["biases"] * len(call.biases), *["theta"] * len(call.theta),
+        X, X_FOR_LINEARS, *["initial"] * len(call.states_before()),
+        *["weights"] * len(call.weights), *["biases"] * len(call.biases),
+        *["theta"] * len(call.theta),
     ]  # fmt: skip
 
 
@@ -191,7 +191,7 @@ def _in_order(
     weight = {at: ("weight", number) for number, at in first.items()}  # a shared one has one place
     bias = {name: ("bias", number) for number, name in enumerate(plan.graph.biases)}
     keys: list[Any] = [
-        X, X_FOR_LINEARS, *(("initial", number) for number in range(len(call.initial))),
+        X, X_FOR_LINEARS, *(("initial", number) for number in range(len(call.states_before()))),
         *(weight.get(at) for at in call.weights), *(bias.get(name) for name in call.biases),
         *(("theta", name) for name in call.theta),
     ]  # fmt: skip

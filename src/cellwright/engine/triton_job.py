@@ -63,7 +63,7 @@ class Job:
                     result.copy_(torch.native_batch_norm(a, *_NO_PARAMETERS)[0])
                 for phase in level.phases:
                     self._launch(phase, phase.forward, t, slot, theta, buffers, {})
-        return buffers[OUTPUT], [s.clone() for s in self._ends(buffers)], buffers
+        return buffers[OUTPUT], [s.clone().unsqueeze(0) for s in self._ends(buffers)], buffers
 
     def _buffers(self, call: LayerCall, keep: bool) -> Buffers:
         graph, plan = self.plan.graph, self.plan
@@ -77,8 +77,9 @@ class Job:
             if mask is not None:
                 buffers[f"mask {kind}"] = mask.contiguous().unsqueeze(0)
         history = graph.state_history
+        before = call.states_before()
         for state in range(len(graph.states)):
-            past = call.initial[state * history : (state + 1) * history]
+            past = before[state * history : (state + 1) * history]
             buffers[f"state {state}"] = new(history + self.steps, self.batch, hidden)
             torch.stack(past[::-1], out=buffers[f"state {state}"][:history])
         for number in plan.stored:
@@ -200,7 +201,7 @@ class Job:
         for number, gradient in enumerate(final):
             if gradient is not None:
                 state, back = divmod(number, history)
-                gradients[f"state {state}"][self._last_steps()[back]] += gradient
+                gradients[f"state {state}"][self._last_steps()[back]] += gradient.squeeze(0)
         return gradients
 
     def _results(
