@@ -53,7 +53,8 @@ import cellwright.engine._native as core
 import pytest
 
 assert Path(core.__file__).is_relative_to(Path(target).resolve()), core.__file__
-sys.exit(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *arguments]))
+# What sanitizers say goes to standard error itself, which pytest would keep when the process ends.
+sys.exit(pytest.main(["-q", "-x", "--capture=sys", "-p", "no:cacheprovider", *arguments]))
 PYTHON
 # pytest would keep the reports of a test that passes to itself.
 unset LD_PRELOAD

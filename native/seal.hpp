@@ -7,8 +7,6 @@
 
 namespace {
 
-typedef uint32_t uvec __attribute__((vector_size(4 * kLanes)));
-
 // A number that is another one when any of the floats is. A change of one float in a lane always
 // shows; of changes of several that a chance of 2^-32 hides in one lane, other lanes know nothing.
 inline uint64_t seal_of(const float* floats, int64_t count) {

@@ -22,6 +22,7 @@ constexpr int kLanes = 4;
 
 typedef float vec __attribute__((vector_size(4 * kLanes)));
 typedef int32_t ivec __attribute__((vector_size(4 * kLanes)));
+typedef uint32_t uvec __attribute__((vector_size(4 * kLanes)));  // bits, which may run over
 typedef float loose_vec __attribute__((vector_size(4 * kLanes), aligned(4), may_alias));
 
 // Half as many lanes, for the ends of rows: an operation on them takes half the time on some machines.
@@ -109,8 +110,8 @@ inline vec exp_within(vec x) {
   // Adding 1.5 * 2^23 rounds to an integer, which then stands in the low bits.
   const vec shifted = x * 1.44269504f + 12582912.0f;
   const vec p = exp_remainder(x, shifted - 12582912.0f);
-  const ivec exponent = reinterpret_cast<ivec>(shifted) << 23;
-  return reinterpret_cast<vec>(reinterpret_cast<ivec>(p) + exponent);
+  const uvec exponent = reinterpret_cast<uvec>(shifted) << 23;
+  return reinterpret_cast<vec>(reinterpret_cast<uvec>(p) + exponent);
 }
 
 // The same, and e^±88 beyond.
@@ -124,8 +125,8 @@ inline vec exp(vec x) {
   const ivec n = reinterpret_cast<ivec>(shifted) - 0x4b400000;
   const ivec half = n >> 1;
   // In two steps, because 2^n alone may be no float where e^x is one.
-  const vec one = reinterpret_cast<vec>((half + 127) << 23);
-  const vec other = reinterpret_cast<vec>((n - half + 127) << 23);
+  const vec one = reinterpret_cast<vec>(reinterpret_cast<uvec>(half + 127) << 23);
+  const vec other = reinterpret_cast<vec>(reinterpret_cast<uvec>(n - half + 127) << 23);
   return exp_remainder(x, shifted - 12582912.0f) * one * other;
 }
 
