@@ -15,6 +15,12 @@ void copy_row(float* to, const float* from, int64_t floats, int64_t zeros) {
   std::memset(to + floats, 0, sizeof(float) * static_cast<size_t>(zeros));
 }
 
+// Where a row of a step's outputs begins.
+int64_t output_at(const Machine& m, int64_t step, int64_t row) {
+  const int64_t place = m.c.backwards ? m.c.steps - 1 - step : step;
+  return (place * m.c.batch + row) * m.c.output_ld;
+}
+
 int64_t depth_of(const Machine& m, int weight) {
   return m.columns(m.p.backward ? m.p.weight_rows[weight] : m.p.weight_columns[weight]);
 }
@@ -133,13 +139,13 @@ void run_elementwise(Machine& m, const Step& s, int64_t step, int64_t first, int
   switch (s.op) {
     case Op::write_output:
       for (int64_t r = 0; r < rows; ++r)
-        std::memcpy(m.c.output + (step * m.c.batch + first + r) * m.c.hidden,
-                    m.inputs[0] + r * row, sizeof(float) * static_cast<size_t>(m.c.hidden));
+        std::memcpy(m.c.output + output_at(m, step, first + r), m.inputs[0] + r * row,
+                    sizeof(float) * static_cast<size_t>(m.c.hidden));
       return;
     case Op::read_output_gradient: {
       float* out = row_of(m, s.out, first);
       for (int64_t r = 0; r < rows; ++r, out += row) {
-        const float* g = m.c.output_gradient + (step * m.c.batch + first + r) * m.c.hidden;
+        const float* g = m.c.output_gradient + output_at(m, step, first + r);
         if (s.accumulate)
           for (int64_t i = 0; i < m.c.hidden; ++i) out[i] += g[i];
         else
@@ -191,9 +197,10 @@ void run_batch_norm(Machine& m, const Step& s, int64_t active) {
 // Rows that have ended take no part; their output is zero, and nobody reads what is stored of them.
 void clear_ended_rows(Machine& m, int64_t step, int64_t active) {
   const int64_t first = m.rows.begin > active ? m.rows.begin : active;
-  if (first >= m.rows.end || !m.c.output) return;
-  std::memset(m.c.output + (step * m.c.batch + first) * m.c.hidden, 0,
-              sizeof(float) * static_cast<size_t>((m.rows.end - first) * m.c.hidden));
+  if (!m.c.output) return;
+  for (int64_t r = first; r < m.rows.end; ++r)
+    std::memset(m.c.output + output_at(m, step, r), 0,
+                sizeof(float) * static_cast<size_t>(m.c.hidden));
 }
 
 void run_step(Machine& m, int64_t step, int64_t active) {

@@ -157,6 +157,8 @@ struct Call {
   int64_t batch;
   int64_t hidden;
   int64_t input;
+  int64_t output_ld;         // floats per row of outputs and their gradients
+  bool backwards;            // the first step's output is the last one there
   const int64_t* active;     // rows at work at each step, never growing; null if always all
   float* const* stored;      // per stored buffer
   const int64_t* stored_ld;  // floats per row

@@ -140,8 +140,8 @@ class NativeProgram {
 class NativeCall {
  public:
   NativeCall(const NativeProgram& program, int64_t steps, int64_t batch, int64_t hidden,
-             int64_t input, std::optional<Longs> active, Longs stored, Longs stored_ld,
-             Longs constants, Longs weights, Longs biases, int64_t theta, Longs initial,
+             int64_t input, int64_t output_ld, bool backwards, std::optional<Longs> active,
+             Longs stored, Longs stored_ld, Longs constants, Longs weights, Longs biases, int64_t theta, Longs initial,
              int64_t output, Longs final_states, int64_t kept, int64_t output_gradient,
              Longs final_gradients, Longs initial_gradients, Longs weight_gradients,
              Longs bias_gradients, int64_t theta_gradient)
@@ -161,6 +161,8 @@ class NativeCall {
     call_.batch = batch;
     call_.hidden = hidden;
     call_.input = input;
+    call_.output_ld = output_ld;
+    call_.backwards = backwards;
     call_.active = active_ ? active_->data() : nullptr;
     call_.stored = pointers<float>(t[0]);
     call_.stored_ld = t[1].data();
@@ -280,11 +282,12 @@ void bind_program(nb::module_& m) {
       .def("kept_floats", &NativeProgram::kept_floats, nb::arg("hidden"), nb::arg("input"),
            "Floats that packed weights take which are kept from call to call.")
       .def("call",
-           &make_call<int64_t, int64_t, int64_t, int64_t, std::optional<Longs>, Longs, Longs, Longs,
-                      Longs, Longs, int64_t, Longs, int64_t, Longs, int64_t, int64_t, Longs, Longs,
+           &make_call<int64_t, int64_t, int64_t, int64_t, int64_t, bool, std::optional<Longs>, Longs,
+                      Longs, Longs, Longs, Longs, int64_t, Longs, int64_t, Longs, int64_t, int64_t, Longs, Longs,
                       Longs, Longs, int64_t>,
            nb::rv_policy::take_ownership, nb::keep_alive<0, 1>(), nb::arg("steps"),
-           nb::arg("batch"), nb::arg("hidden"), nb::arg("input"), nb::arg("active").none(),
+           nb::arg("batch"), nb::arg("hidden"), nb::arg("input"), nb::arg("output_ld"),
+           nb::arg("backwards"), nb::arg("active").none(),
            nb::arg("stored"), nb::arg("stored_ld"), nb::arg("constants"), nb::arg("weights"),
            nb::arg("biases"), nb::arg("theta"), nb::arg("initial"), nb::arg("output"),
            nb::arg("final_states"), nb::arg("kept"), nb::arg("output_gradient"),

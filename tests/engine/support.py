@@ -13,6 +13,7 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.engine import Recurrent, native_backend, torch_backend
+from cellwright.engine.directions import together
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_job import Programs
 from cellwright.engine.native_memory import workspaces
@@ -205,7 +206,7 @@ def _in_double(module: Recurrent, inputs: Inputs, noise: float, seed: int) -> Re
         return LayerResult(result.output.float(), [t.float() for t in result.final])
 
     before = module.backend
-    BACKENDS["double"] = lambda layers: [backend(layer) for layer in layers]
+    BACKENDS["double"] = lambda layers, ragged: together(layers, [*map(backend, layers)], ragged)
     try:
         return run(on(module, "double"), inputs)
     finally:
@@ -246,9 +247,9 @@ def core_calls() -> Iterator[list[Cell]]:
     cells: list[Cell] = []
     original = native_backend.run
 
-    def counted(layer_calls: Any) -> Any:
+    def counted(layer_calls: Any, ragged: Any) -> Any:
         cells.extend(call.cell for call in layer_calls)
-        return original(layer_calls)
+        return original(layer_calls, ragged)
 
     native_backend.run = counted
     try:

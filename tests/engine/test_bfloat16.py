@@ -47,6 +47,7 @@ from cellwright.engine import (
 )
 from cellwright.engine.backends import BACKENDS
 from cellwright.engine.cross_entropy import _formula, linear_cross_entropy, token_losses
+from cellwright.engine.directions import together
 
 native = pytest.mark.skipif(
     not native_backend.available("bfloat16"), reason="the core has no bfloat16 on this processor"
@@ -448,7 +449,11 @@ def test_exported_programs_keep_it() -> None:
 @native
 def test_operators_have_the_bits_of_eager_mode(monkeypatch: pytest.MonkeyPatch) -> None:
     """What compiled graphs consist of, forward and backward."""
-    monkeypatch.setitem(BACKENDS, "operator", lambda layers: [operators.run(c) for c in layers])
+    monkeypatch.setitem(
+        BACKENDS,
+        "operator",
+        lambda calls, rows: together(calls, [*map(operators.run, calls)], rows),
+    )
     module, inputs = case("lstm")
     assert_identical(run(on(module, "operator"), inputs), run(on(module, "native"), inputs))
 

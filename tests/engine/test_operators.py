@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -17,7 +17,9 @@ from cellwright.cell.listings.supernets import darts_supernet
 from cellwright.cell.zoo import zoo
 from cellwright.engine import Recurrent, native_backend, operators
 from cellwright.engine.backends import BACKENDS
+from cellwright.engine.directions import together
 from cellwright.engine.layer import LayerCall, LayerResult
+from cellwright.engine.ragged import Ragged
 
 pytestmark = marks
 
@@ -54,7 +56,10 @@ def as_the_graph_has_it(layer: LayerCall) -> LayerResult:
 
 @pytest.fixture(autouse=True)
 def operator_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setitem(BACKENDS, "operator", lambda layers: [*map(as_the_graph_has_it, layers)])
+    def run_layer(layers: Sequence[LayerCall], ragged: Ragged | None) -> LayerResult:
+        return together(layers, [*map(as_the_graph_has_it, layers)], ragged)
+
+    monkeypatch.setitem(BACKENDS, "operator", run_layer)
     return
 
 

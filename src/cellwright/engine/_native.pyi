@@ -108,6 +108,8 @@ class Program:
         batch: int,
         hidden: int,
         input: int,
+        output_ld: int,
+        backwards: bool,
         active: Sequence[int] | None,
         stored: Sequence[int],
         stored_ld: Sequence[int],

@@ -31,6 +31,7 @@ class LayerCall(NamedTuple):
         cell_text: the cell as JSON, for graphs that are to be run without this object.
         kept: where the core may leave the weights as it has them in memory, for later calls.
         precision: of what the cell's matrix products multiply (`cellwright.engine.bfloat16`).
+        backwards: whether x was turned round for this direction.
     """
 
     cell: Cell
@@ -47,6 +48,7 @@ class LayerCall(NamedTuple):
     cell_text: str = ""
     kept: KeptWeights | None = None
     precision: str = "float32"
+    backwards: bool = False
 
     @property
     def steps(self) -> int:
@@ -62,9 +64,11 @@ class LayerCall(NamedTuple):
 
 
 class LayerResult(NamedTuple):
-    """The outputs (steps, batch, hidden), and the last states in the order of `initial`.
+    """The outputs (steps, batch, hidden), and the last states in the order of `initial`, each of
+    them (1, batch, hidden).
 
-    Each of these is (1, batch, hidden): with those of other layers, the state of a network.
+    Of a layer in both directions, outputs stand side by side, at the steps of their x, and states
+    one after the other: (steps, batch, 2 hidden) and (2, batch, hidden).
     """
 
     output: Tensor

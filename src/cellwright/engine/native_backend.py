@@ -13,10 +13,12 @@ from torch import Tensor
 
 from cellwright.cell import Cell
 from cellwright.engine import graph as graphs
-from cellwright.engine import surroundings
+from cellwright.engine import surroundings, torch_backend
+from cellwright.engine.directions import together
 from cellwright.engine.layer import LayerCall, LayerResult
 from cellwright.engine.native_job import Arguments, Job, Pass, Programs
 from cellwright.engine.plan import make_plan
+from cellwright.engine.ragged import Ragged
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
 from cellwright.engine.ways import Way, Ways
 
@@ -82,24 +84,30 @@ def warn_once(reason: str) -> None:
         )
 
 
-def run(calls: Sequence[LayerCall]) -> list[LayerResult]:
-    """Run layers of one cell and of the same sizes, such as a layer in both directions."""
+def run(calls: Sequence[LayerCall], ragged: Ragged | None) -> LayerResult:
+    """Run a layer in its directions.
+
+    Where all rows have all steps, the core writes the outputs of both directions side by side.
+    """
     tensors = [tensor for call in calls for tensor in tensors_of(call)]
     learns = torch.is_grad_enabled() and any(t.requires_grad for t in tensors)
     reaches_input = learns and any(
         call.x.requires_grad or call.x_for_linears.requires_grad for call in calls
     )
     jobs = [prepare(call, train=learns, input_gradient=reaches_input) for call in calls]
+    if ragged is None:
+        for number, job in enumerate(jobs):
+            job.part, job.parts = number, len(jobs)
     arguments = [job.arguments(call) for job, call in zip(jobs, calls, strict=True)]
     if learns:
         flat = [tensor for part in arguments for tensor in part.flat]
         results = _run_and_record(jobs, arguments, *flat)
     else:
         results = tuple(forward(jobs, arguments, keep=False))
-    each = len(results) // len(jobs)
-    return [
-        LayerResult(results[i], [*results[i + 1 : i + each]]) for i in range(0, len(results), each)
-    ]
+    if ragged is None:
+        return LayerResult(results[0], list(results[1:]))
+    each = [LayerResult(one[0], list(one[1:])) for one in _by_group(jobs, results)]
+    return together(calls, each, ragged)
 
 
 def prepare(call: LayerCall, *, train: bool, input_gradient: bool) -> Job:
@@ -114,16 +122,21 @@ def forward(
     keep: bool,
     workspace: Tensor | None = None,
 ) -> list[Tensor]:
-    """Outputs and final states of each job; with `keep`, what backward needs stays with it."""
-    pairs = zip(jobs, arguments, strict=True)
-    passes = [job.forward(given, workspace=workspace) for job, given in pairs]
+    """Outputs and final states of each group of jobs; with `keep`, what backward needs stays."""
+    results: list[Tensor] = []
+    passes = []
+    for job, given in zip(jobs, arguments, strict=True):
+        if job.part == 0:
+            output, final = job.new_results(given)
+            results += [output, *final]
+        passes.append(job.forward(given, output, final, workspace=workspace))
     _run(passes)
     for job in jobs:
         if keep:
             job.give_back_kept()
         else:
             job.release()
-    return [tensor for one in passes for tensor in one.results]
+    return results
 
 
 def backward(
@@ -132,16 +145,16 @@ def backward(
     needed: Sequence[Arguments],
     gradients: Sequence[Sequence[Tensor | None]],
 ) -> list[Tensor | None]:
-    """Gradients of all arguments, None where not needed."""
+    """Gradients of all arguments, None where not needed, from those of each group's results."""
     again = [i for i, job in enumerate(jobs) if job.workspace is None]
     if again:  # a second backward pass: the first one used it up
         forward([jobs[i] for i in again], [arguments[i] for i in again], keep=True)
-    passes = [
-        job.backward(given, need, output, final)
-        for job, given, need, (output, *final) in zip(
-            jobs, arguments, needed, gradients, strict=True
-        )
-    ]
+    passes = []
+    groups = iter(gradients)
+    for job, given, need in zip(jobs, arguments, needed, strict=True):
+        if job.part == 0:
+            output, final = job.dense_gradients(given, *next(groups))
+        passes.append(job.backward(given, need, output, final))
     _run(passes)
     found: list[Tensor | None] = []
     for job, given, one in zip(jobs, arguments, passes, strict=True):
@@ -238,16 +251,21 @@ class _Run(torch.autograd.Function):
         arguments = _cut(ctx.parts, ctx.saved_tensors)
         needed = _cut(ctx.parts, ctx.needs_input_grad[2:])
         if not wanted_of_torch(gradients):
-            each = len(gradients) // len(jobs)
-            cut = [gradients[i : i + each] for i in range(0, len(gradients), each)]
-            return (None, None, *backward(jobs, arguments, needed, cut))
+            groups = _by_group(jobs, gradients)
+            return (None, None, *backward(jobs, arguments, needed, groups))
         if torch.is_grad_enabled():
             warn_once("it has no gradients of gradients")
 
         def again(flat: list[Tensor]) -> list[Tensor]:
             pairs = zip(jobs, _cut(ctx.parts, flat), strict=True)
-            results = [job.on_torch(given) for job, given in pairs]
-            return [tensor for one in results for tensor in (one.output, *one.final)]
+            calls = [job.as_call(given) for job, given in pairs]
+            results = [torch_backend.run(call) for call in calls]
+            size = jobs[0].parts
+            groups = [
+                together(calls[i : i + size], results[i : i + size], None)
+                for i in range(0, len(jobs), size)
+            ]
+            return [tensor for one in groups for tensor in (one.output, *one.final)]
 
         flat = [tensor for one in arguments for tensor in one.flat]
         wanted = [need for one in needed for need in one.flat]
@@ -256,6 +274,12 @@ class _Run(torch.autograd.Function):
 
 # What `_Run.apply` comes to where nothing of torch.func is at work, which is not asked again.
 _run_and_record: Callable[..., tuple[Tensor, ...]] = super(torch.autograd.Function, _Run).apply
+
+
+def _by_group(jobs: Sequence[Job], flat: Sequence[Any]) -> list[Sequence[Any]]:
+    """What each group of jobs has of a list of all their results, or of the gradients of these."""
+    each = len(flat) * jobs[0].parts // len(jobs)
+    return [flat[i : i + each] for i in range(0, len(flat), each)]
 
 
 def _cut(parts: Sequence[Arguments], flat: Sequence[Any]) -> list[Arguments]:

@@ -14,9 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from cellwright.cell import Cell
-from cellwright.engine import torch_backend
 from cellwright.engine.graph import Graph
-from cellwright.engine.layer import LayerCall, LayerResult
+from cellwright.engine.layer import LayerCall
 from cellwright.engine.native_memory import ROW, Memory, address, lay_out, padded, workspaces
 from cellwright.engine.plan import Plan
 from cellwright.engine.ways import Ways
@@ -150,6 +149,9 @@ class Job:
         self.memory = programs.memory(self.steps, self.batch, self.hidden, self.input)
         self.kept = call.kept
         self.precision = call.precision
+        self.backwards = call.backwards
+        self.part, self.parts = 0, 1
+        """Which of the directions whose results stand side by side, and of how many."""
         self.workspace: Tensor | None = None
         self.taken: Tensor | None = None
         self.padded_masks = [
@@ -210,11 +212,21 @@ class Job:
 
     # -- the two passes ----------------------------------------------------------------
 
-    def forward(self, arguments: Arguments, *, workspace: Tensor | None = None) -> Pass:
-        """The pass to outputs and final states; what backward needs is in the workspace then."""
+    def new_results(self, arguments: Arguments) -> tuple[Tensor, list[Tensor]]:
+        """Memory for the outputs and final states of this job and those that stand beside it."""
         new = arguments.x[0].new_empty  # like x, whatever torch's defaults are
-        output = new(self.steps, self.batch, self.hidden)
-        final = [new(1, self.batch, self.hidden) for _ in self.memory.state_shapes]
+        output = new(self.steps, self.batch, self.parts * self.hidden)
+        return output, [new(self.parts, self.batch, self.hidden) for _ in self.memory.state_shapes]
+
+    def forward(
+        self,
+        arguments: Arguments,
+        output: Tensor,
+        final: Sequence[Tensor],
+        *,
+        workspace: Tensor | None = None,
+    ) -> Pass:
+        """The pass to outputs and final states; what backward needs is in the workspace then."""
         if workspace is None:
             workspace = workspaces.take(self.memory.floats)
         self.workspace = workspace
@@ -222,22 +234,35 @@ class Job:
             self.programs.forward,
             arguments,
             {},
-            (output.data_ptr(), _addresses(final), address(self._take_kept()), *_NO_GRADIENTS),
+            (*self._own(output, final), address(self._take_kept()), *_NO_GRADIENTS),
         )
-        return Pass(self, call, False, [output, *final])
+        return Pass(self, call, False, [])
+
+    def _own(self, output: Tensor, final: Sequence[Tensor | None]) -> tuple[int, list[int]]:
+        """Where this job's outputs and final states begin, or their gradients."""
+        states = _addresses(final)
+        if self.part:
+            behind = 4 * self.part * self.batch * self.hidden
+            states = [state and state + behind for state in states]
+        return output.data_ptr() + 4 * self.part * self.hidden, states
+
+    def dense_gradients(
+        self, arguments: Arguments, output: Tensor | None, *final: Tensor | None
+    ) -> tuple[Tensor, list[Tensor | None]]:
+        """Gradients of results as the core reads them."""
+        if output is None:
+            output = arguments.x[0].new_zeros(self.steps, self.batch, self.parts * self.hidden)
+        dense = [None if gradient is None else gradient.contiguous() for gradient in final]
+        return output.contiguous(), dense
 
     def backward(
         self,
         arguments: Arguments,
         needed: Arguments,
-        output: Tensor | None,
-        final: list[Tensor | None],
+        output: Tensor,
+        final: Sequence[Tensor | None],
     ) -> Pass:
         """The pass to the gradients of the arguments, None where not needed."""
-        if output is None:
-            output = arguments.x[0].new_zeros(self.steps, self.batch, self.hidden)
-        output = output.contiguous()
-        final = [None if gradient is None else gradient.contiguous() for gradient in final]
         inputs = self._input_gradients(arguments)
         initial, weights, biases = (
             [torch.empty_like(t) if need else None for t, need in zip(*pair, strict=True)]
@@ -252,8 +277,7 @@ class Job:
             inputs,
             (
                 *_NO_OUTPUTS,
-                output.data_ptr(),
-                _addresses(final),
+                *self._own(output, final),
                 _addresses(initial),
                 _addresses(weights),
                 _addresses(biases),
@@ -301,6 +325,8 @@ class Job:
             self.batch,
             self.hidden,
             self.input,
+            self.parts * self.hidden,
+            self.parts > 1 and self.backwards,
             self.active,
             stored,
             row_lengths,
@@ -333,26 +359,25 @@ class Job:
             self.kept.give_back(self.programs, self.taken)
         self.taken = None
 
-    def on_torch(self, arguments: Arguments) -> LayerResult:
-        """The same on the torch backend, for gradients that the core does not give."""
+    def as_call(self, arguments: Arguments) -> LayerCall:
+        """The job as a call of the torch backend, for gradients that the core does not give."""
         graph = self.programs.plan.graph
         x, x_for_linears = (tensor[..., : self.input] for tensor in arguments.x)
         cell, theta = self._unmerged_theta(arguments)
-        return torch_backend.run(
-            LayerCall(
-                cell=cell,
-                x=x,
-                x_for_linears=x_for_linears,
-                hidden_size=self.hidden,
-                initial=arguments.initial or None,
-                weights={at: arguments.weights[i] for at, i in graph.weight_of.items()},
-                biases=dict(zip(graph.biases, arguments.biases, strict=True)),
-                mask_hidden=self.masks[0],
-                mask_input=self.masks[1],
-                theta=theta,
-                active=self.active,
-                precision=self.precision,
-            )
+        return LayerCall(
+            cell=cell,
+            x=x,
+            x_for_linears=x_for_linears,
+            hidden_size=self.hidden,
+            initial=arguments.initial or None,
+            weights={at: arguments.weights[i] for at, i in graph.weight_of.items()},
+            biases=dict(zip(graph.biases, arguments.biases, strict=True)),
+            mask_hidden=self.masks[0],
+            mask_input=self.masks[1],
+            theta=theta,
+            active=self.active,
+            precision=self.precision,
+            backwards=self.parts > 1 and self.backwards,
         )
 
     def _unmerged_theta(self, arguments: Arguments) -> tuple[Cell, dict[str, Tensor]]:

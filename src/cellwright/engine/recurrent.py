@@ -22,6 +22,7 @@ from cellwright.engine.checks import (
     check_theta,
     check_widths,
 )
+from cellwright.engine.directions import entering
 from cellwright.engine.layer import LayerCall
 from cellwright.engine.linear import Linear
 from cellwright.engine.ragged import Ragged, evenly_packed
@@ -338,7 +339,7 @@ class Recurrent(nn.Module):
             calls = []
             past.append([])
             for direction in range(self._shape.directions):
-                seen = _entering(x, ragged, backwards=direction > 0)
+                seen = entering(x, ragged, backwards=direction > 0)
                 initial = before = None
                 if tensors is not None:
                     initial = self._shape.initial(tensors, layer, direction)
@@ -347,13 +348,8 @@ class Recurrent(nn.Module):
                     seen = torch.cat([before, seen])
                     past[-1].append(_last_inputs(seen, self._shape.input_history, ragged))
                 calls.append(self._call(layer, direction, seen, initial, theta, ragged))
-            results = BACKENDS[self.backend](calls)
-            finals += [result.final for result in results]
-            outputs = [
-                _leaving(result.output, ragged, backwards=direction > 0)
-                for direction, result in enumerate(results)
-            ]
-            x = outputs[0] if len(outputs) == 1 else torch.cat(outputs, dim=-1)
+            x, final = BACKENDS[self.backend](calls, ragged)
+            finals.append(final)
         return x, finals, past
 
     def _a_parameter(self) -> Tensor | None:
@@ -393,6 +389,7 @@ class Recurrent(nn.Module):
             cell_text=self._cell_text,
             kept=None if torch.is_grad_enabled() else weights.kept,
             precision=self.precision,
+            backwards=direction > 0,
         )
 
     def _mask(self, x: Tensor, rate: float, width: int) -> Tensor | None:
@@ -434,20 +431,6 @@ def _input_weights(cell: Cell) -> frozenset[tuple[str, int]]:
 
 def _each(state: State, change: Callable[[Tensor], Tensor]) -> State:
     return change(state) if isinstance(state, Tensor) else tuple(change(t) for t in state)
-
-
-def _entering(x: Tensor, ragged: Ragged | None, *, backwards: bool) -> Tensor:
-    """(steps, batch, width), as a layer reads it in its direction."""
-    if ragged is not None:
-        return ragged.enter(x, backwards)
-    return x.flip(0) if backwards else x
-
-
-def _leaving(x: Tensor, ragged: Ragged | None, *, backwards: bool) -> Tensor:
-    """The inverse of `_entering`."""
-    if ragged is not None:
-        return ragged.leave(x, backwards)
-    return x.flip(0) if backwards else x
 
 
 def _last_inputs(x: Tensor, count: int, ragged: Ragged | None) -> Tensor:

@@ -99,15 +99,15 @@ class StateShape:
         return tensors[first + layer][direction].flip(0)
 
     def joined(self, finals: list[list[Tensor]], past: list[list[Tensor]]) -> State:
-        """The state from each layer-and-direction's final states, and each layer's past inputs."""
+        """The state from each layer's final states, and each layer's past inputs."""
         history = self.state_history
         tensors = [
             _joined([final[state * history] for final in finals]) for state in range(self.states)
         ]
         if history > 1:
             tensors += [
-                torch.stack(
-                    [torch.cat(f[state * history + 1 : (state + 1) * history]) for f in finals]
+                torch.cat(
+                    [torch.stack(f[state * history + 1 : (state + 1) * history], 1) for f in finals]
                 )
                 for state in range(self.states)
             ]
