@@ -6,6 +6,7 @@
     python benchmarks/engine.py --load           # beside four busy processes
     python benchmarks/engine.py --sentences      # both directions, rows of different lengths
     python benchmarks/engine.py --instructions avx2   # as on an older processor
+    python benchmarks/engine.py --keep-memory    # the allocator keeps what tensors leave
 
 Before a cell is timed, its plain loop is checked against the engine with the same weights:
 outputs and all gradients must be equal.
@@ -18,7 +19,7 @@ import contextlib
 import os
 import platform
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
         "--instructions",
         choices=("avx2",),
         help="as on an older processor, for all contenders: what is newer is not used",
+    )
+    add(
+        "--keep-memory",
+        action="store_true",
+        help="glibc keeps what tensors leave, for all contenders; some make large ones each step",
     )
     add("--seconds", type=float, help=f"for each row, {SECONDS:g}; at least 3 rounds are made")
     add("--no-memory", action="store_true", help="do not measure memory")
@@ -168,10 +174,19 @@ OLDER = {
 """What keeps torch, and the libraries that it multiplies with, from newer instructions."""
 
 
+KEPT = {"MALLOC_TRIM_THRESHOLD_": str(2**31), "MALLOC_MMAP_THRESHOLD_": str(2**30)}
+"""What makes glibc's allocator keep memory, so that large tensors are not of fresh pages."""
+
+
+def begin_with(variables: Mapping[str, str]) -> None:
+    """Begin anew with variables that have to be there before the process is."""
+    if any(os.environ.get(key) != value for key, value in variables.items()):
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, **variables})
+
+
 def use_instructions(name: str) -> None:
     """Restrict all contenders to an instruction set; torch must be told before it is loaded."""
-    if any(os.environ.get(key) != value for key, value in OLDER[name].items()):
-        os.execve(sys.executable, [sys.executable, *sys.argv], os.environ | OLDER[name])
+    begin_with(OLDER[name])
     assert native_backend._native is not None
     native_backend._native.use_instruction_set(name)
 
@@ -220,6 +235,8 @@ def _wanted(row: Row, options: argparse.Namespace) -> bool:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, keep."""
     options = parse(arguments)
+    if options.keep_memory:
+        begin_with(KEPT)
     if options.instructions:
         use_instructions(options.instructions)
     if options.earlier is not None:
