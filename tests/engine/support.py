@@ -15,8 +15,8 @@ from cellwright.cell import Cell
 from cellwright.engine import Recurrent, native_backend, torch_backend
 from cellwright.engine.directions import together
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import Programs
 from cellwright.engine.native_memory import workspaces
+from cellwright.engine.native_programs import Programs
 from cellwright.engine.recurrent import BACKENDS
 from cellwright.engine.ways import Way, Ways
 

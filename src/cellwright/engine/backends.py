@@ -38,9 +38,8 @@ def run_or_fall_back(calls: Calls, ragged: Rows) -> LayerResult:
     if reason is None:
         try:
             return native_backend.run(calls, ragged)
-        except (
-            UnfitTensorError
-        ):  # torch computes with such a tensor, or knows what is wrong with it
+        except UnfitTensorError:
+            # torch computes with such a tensor, or knows what is wrong with it.
             return run_on_torch(calls, ragged)
     native_backend.warn_once(reason)
     return run_on_torch(calls, ragged)

@@ -16,7 +16,8 @@ from cellwright.engine import graph as graphs
 from cellwright.engine import surroundings, torch_backend
 from cellwright.engine.directions import together
 from cellwright.engine.layer import LayerCall, LayerResult
-from cellwright.engine.native_job import Arguments, Job, Pass, Programs
+from cellwright.engine.native_job import Arguments, Job, Pass
+from cellwright.engine.native_programs import Programs
 from cellwright.engine.plan import make_plan
 from cellwright.engine.ragged import Ragged
 from cellwright.engine.torch_gradients import torch_gradients, wanted_of_torch
@@ -159,9 +160,9 @@ def backward(
     found: list[Tensor | None] = []
     for job, given, one in zip(jobs, arguments, passes, strict=True):
         job.release()
-        found += one.results
+        found += one.gradients
         if given.theta:
-            found[-1] = one.results[-1].sum(0)
+            found[-1] = one.gradients[-1].sum(0)
     return found
 
 
