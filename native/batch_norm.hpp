@@ -28,8 +28,8 @@ inline void each_columns(const Columns& c, F f) {
 }
 
 // Of a sum of squares over `1 / share` rows.
-inline vec norm_scale(vec squares, float share) {
-  return 1.0f / square_root(fused(squares, all(share), all(kNormEpsilon)));
+inline vec norm_scale(vec squares, float share, float epsilon) {
+  return 1.0f / square_root(fused(squares, all(share), all(epsilon)));
 }
 
 inline void store_or_add(float* to, vec d, vec scale, bool add) {
@@ -39,7 +39,8 @@ inline void store_or_add(float* to, vec d, vec scale, bool add) {
 // Means are sums of differences from the first row, so that equal numbers have themselves as their mean
 // (see row_moments). How many columns are taken together depends on the threads, and results may not:
 // all sums of products are `fused`.
-inline void batch_norm_columns(float* out, const float* in, const Columns& c, bool add) {
+inline void batch_norm_columns(float* out, const float* in, const Columns& c, float epsilon,
+                               bool add) {
   if (!c.rows) return;
   const float share = 1.0f / static_cast<float>(c.rows);
   each_columns(c, [&](int64_t at, auto vectors) {
@@ -55,16 +56,16 @@ inline void batch_norm_columns(float* out, const float* in, const Columns& c, bo
         const vec d = load(in + i + j * kLanes) - mean[j];
         scale[j] = fused(d, d, scale[j]);
       }
-    for (int j = 0; j < n; ++j) scale[j] = norm_scale(scale[j], share);
+    for (int j = 0; j < n; ++j) scale[j] = norm_scale(scale[j], share, epsilon);
     for (int64_t i = at; i < end; i += c.row)
       for (int j = 0; j < n; ++j)
         store_or_add(out + i + j * kLanes, load(in + i + j * kLanes) - mean[j], scale[j], add);
   });
 }
 
-// d_batch_norm: (g - mean(g) - y * mean(g * y)) / sd, with y the normalised column.
+// Its gradient: (g - mean(g) - y * mean(g * y)) / sd, with y the normalised column.
 inline void batch_norm_gradient_columns(float* out, const float* gradient, const float* in,
-                                        const Columns& c, bool add) {
+                                        const Columns& c, float epsilon, bool add) {
   if (!c.rows) return;
   const float share = 1.0f / static_cast<float>(c.rows);
   each_columns(c, [&](int64_t at, auto vectors) {
@@ -88,7 +89,7 @@ inline void batch_norm_gradient_columns(float* out, const float* gradient, const
         g_dot_d[j] = fused(load(gradient + i + j * kLanes), d, g_dot_d[j]);
       }
     for (int j = 0; j < n; ++j) {
-      scale[j] = norm_scale(squares[j], share);
+      scale[j] = norm_scale(squares[j], share, epsilon);
       g_dot_d[j] *= -share * scale[j] * scale[j];  // y is d / sd, on both of its places
     }
     for (int64_t i = at; i < end; i += c.row)
@@ -100,6 +101,15 @@ inline void batch_norm_gradient_columns(float* out, const float* gradient, const
   });
 }
 
-inline bool is_batch_norm(Op op) { return op == Op::batch_norm || op == Op::d_batch_norm; }
+inline bool is_damped(Op op) {
+  return op == Op::damped_batch_norm || op == Op::d_damped_batch_norm;
+}
+
+inline bool is_batch_norm(Op op) {
+  return op == Op::batch_norm || op == Op::d_batch_norm || is_damped(op);
+}
+
+// What a batch norm adds to the variance.
+inline float epsilon_of(Op op) { return is_damped(op) ? kDampedEpsilon : kNormEpsilon; }
 
 }  // namespace

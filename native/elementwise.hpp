@@ -178,6 +178,7 @@ void apply(Op op, float* out, const Span& s, int arg, const float* theta) {
 }
 
 constexpr float kNormEpsilon = 1e-5f;
+constexpr float kDampedEpsilon = 1.0f;
 
 inline float row_sum(const float* a, int64_t columns, float less = 0.0f) {
   vec total = {};

@@ -189,9 +189,10 @@ void run_batch_norm(Machine& m, const Step& s, int64_t active) {
   const int64_t row = m.stride(width);
   const Range part = share(row / kPad, m.thread, m.threads);
   const Columns columns{part.begin * kPad, part.end * kPad, active, row};
-  if (s.op == Op::batch_norm)
-    return batch_norm_columns(m.at[s.out], m.at[in[0]], columns, s.accumulate);
-  batch_norm_gradient_columns(m.at[s.out], m.at[in[0]], m.at[in[1]], columns, s.accumulate);
+  const float epsilon = epsilon_of(s.op);
+  if (s.op == Op::batch_norm || s.op == Op::damped_batch_norm)
+    return batch_norm_columns(m.at[s.out], m.at[in[0]], columns, epsilon, s.accumulate);
+  batch_norm_gradient_columns(m.at[s.out], m.at[in[0]], m.at[in[1]], columns, epsilon, s.accumulate);
 }
 
 // Rows that have ended take no part; their output is zero, and nobody reads what is stored of them.

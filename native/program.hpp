@@ -35,7 +35,8 @@ struct Value {
 enum class Op : int32_t {
   linear = 0, add, mul, mean, sub, blend, tanh, sigmoid, relu, leaky_relu, copy, zero, mix, norm,
   exp, max, div, vector,
-  batch_norm,            // alone in its phase
+  batch_norm,            // alone in its phase; the next one, too
+  damped_batch_norm,
   // Of one value, the first input, into out and the other inputs: arg is 32 * theta + the bits of the
   // activations; the weights of one target follow those of the other.
   mix_activations = 20,
@@ -57,7 +58,8 @@ enum class Op : int32_t {
   d_exp,          // g * y
   d_max,          // inputs g, a, b: g where a > b, half of it where they are equal
   d_divisor,      // inputs g, a, b: -g * a / (b*b)
-  d_batch_norm,   // inputs g and a; alone in its phase
+  d_batch_norm,   // inputs g and a; alone in its phase, as the next one
+  d_damped_batch_norm,
   d_mix_activations = 56,  // inputs a and g of each target; also adds to the row's theta gradients
   // Inputs g, z, a, b; out is for b. Writes over a, and over z as if its sigmoid's input were there;
   // also adds to the row's theta gradients.

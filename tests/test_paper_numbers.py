@@ -113,7 +113,8 @@ ess-ptb | search.scope                   | 'joint'   | ESS, Figure 4
 ess-ptb | search.nodes                   | 8         | ESS, section 5.1
 ess-ptb | search.m                       | 3         | ESS, section 5.1
 ess-ptb | search.operations              | ['none', 'tanh', 'relu', 'sigmoid', 'identity'] | ESS, section 5.1; none is its drop
-ess-ptb | search.edges                   | 'plain'   | ESS, Eq. 4
+ess-ptb | search.edges                   | 'highway' | DARTS' code, model_search.py; Eq. 4 is written without, as is I-DARTS' Eq. 2, whose code has them
+ess-ptb | search.norm                    | 'batch'   | DARTS' code, model_search.py: BatchNorm1d(affine=False)
 ess-ptb | search.softmax                 | 'pair'    | ESS, Eq. 4
 ess-ptb | search.top_edges               | 1         | DARTS, section 2.4
 ess-ptb | search.drop_unlinks            | true      | ESS, section 3.2: drop unlinks two nodes
@@ -159,6 +160,7 @@ enas-ptb | task.bptt_halve           | 0.0    | ENAS' code: segments of one leng
 enas-ptb | search.kind               | 'enas' | ENAS
 enas-ptb | search.nodes              | 12     | ENAS, section 3.1; ENAS' code, --child_rhn_depth
 enas-ptb | search.operations         | ['tanh', 'relu', 'identity', 'sigmoid'] | ENAS, section 2.1
+enas-ptb | search.norm               | 'products' | ENAS' code, _rhn_enas(): batch_norm(ht), batch_norm(layers), epsilon=1.0
 enas-ptb | search.epochs             | 150    | ENAS, section 3.1
 enas-ptb | search.optimizer          | 'sgd'  | ENAS, section 3.1
 enas-ptb | search.learning_rate      | 20     | ENAS, section 3.1

@@ -10,26 +10,42 @@ from cellwright.cell import Cell, Node
 from cellwright.cell.listings.supernets import darts_supernet
 from cellwright.engine import Recurrent
 
-NORMED = Cell(
-    [Node("s", "linear", ("x",)), Node("n", "batch_norm", ("s",)), Node("h", "tanh", ("n",))], ["h"]
-)
 BACKENDS = ("torch", "native")
+EPSILONS = {"batch_norm": 1e-5, "damped_batch_norm": 1.0}
 
 
-def module(backend: str) -> Recurrent:
+def module(backend: str, norm: str = "batch_norm") -> Recurrent:
     torch.manual_seed(0)
-    return Recurrent(NORMED, 5, 5, backend=backend, init_range=0.5)
+    nodes = [Node("s", "linear", ("x",)), Node("n", norm, ("s",)), Node("h", "tanh", ("n",))]
+    return Recurrent(Cell(nodes, ["h"]), 5, 5, backend=backend, init_range=0.5)
 
 
 @pytest.mark.parametrize("training", [True, False])
+@pytest.mark.parametrize("norm", EPSILONS)
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_it_is_torchs_batch_norm_at_each_step(backend: str, training: bool) -> None:
-    rnn = module(backend).train(training)
-    theirs = nn.BatchNorm1d(5, affine=False, track_running_stats=False)
+def test_it_is_torchs_batch_norm_at_each_step(backend: str, norm: str, training: bool) -> None:
+    rnn = module(backend, norm).train(training)
+    theirs = nn.BatchNorm1d(5, EPSILONS[norm], affine=False, track_running_stats=False)
     x = torch.randn(3, 7, 5)
     before = nn.functional.linear(x, *rnn.layer0.s.parameters())
     expected = torch.stack([torch.tanh(theirs(step)) for step in before])
     torch.testing.assert_close(rnn(x)[0], expected)
+    for found, wanted in zip(
+        torch.autograd.grad(rnn(x)[0].square().sum(), [*rnn.parameters()]),
+        torch.autograd.grad(expected.square().sum(), [*rnn.parameters()]),
+        strict=True,
+    ):
+        torch.testing.assert_close(found, wanted, atol=2e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_what_varies_little_stays_small_behind_a_damped_norm(backend: str) -> None:
+    """By hand: of 1, 2, 3, with a variance of 2/3, remain -1, 0 and 1 over the root of 5/3."""
+    nodes = [Node("s", "linear", ("x",), bias=False), Node("h", "damped_batch_norm", ("s",))]
+    rnn = Recurrent(Cell(nodes, ["h"]), 1, 1, backend=backend)
+    torch.nn.init.ones_(rnn.layer0.s.weight_x)
+    y, _ = rnn(torch.tensor([[[1.0], [2.0], [3.0]]]))
+    torch.testing.assert_close(y.flatten(), torch.tensor([-0.7745967, 0.0, 0.7745967]))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -47,7 +63,7 @@ def test_rows_that_are_all_alike_become_zero(backend: str) -> None:
     assert not rnn(torch.randn(3, 1, 5))[0].any()
 
 
-@pytest.mark.parametrize("norm", ["batch_norm", "norm"])
+@pytest.mark.parametrize("norm", ["batch_norm", "damped_batch_norm", "norm"])
 @pytest.mark.parametrize("size", [3, 5, 7, 11, 20, 33])
 def test_equal_numbers_leave_nothing_however_they_round(norm: str, size: int) -> None:
     """Norms in a row would make 0.01 of what is left: ESS' supernets have such first steps."""

@@ -181,6 +181,11 @@ GRADCHECK = {
          Node("h", "tanh", ("n",))],
         ["h"],
     ),
+    "damped batch norm": Cell(
+        [Node("s", "linear", ("x", "h0")), Node("n", "damped_batch_norm", ("s",)),
+         Node("t", "tanh", ("n",)), Node("h", "damped_batch_norm", ("t",))],
+        ["h"],
+    ),
     "keys": Cell(
         [Node("s", "linear", ("x", "h0"), keys=("v", "w")), Node("t", "tanh", ("s",)),
          Node("u", "linear", ("t", "h0"), keys=("w", "w")), Node("h", "sigmoid", ("u",))],

@@ -20,6 +20,7 @@ import triton_stand_in
 from random_cases import random_case
 from support import (
     Inputs,
+    assert_native_is_torch,
     assert_same,
     call,
     describe,
@@ -34,11 +35,13 @@ from support import (
 from test_native_equals_torch import SPACES
 
 from cellwright.cell import Cell, Node
+from cellwright.cell.listings import EnasListing
 from cellwright.cell.listings.supernets import darts_supernet, ess_supernet
-from cellwright.cell.ops import NORMS, OPS
+from cellwright.cell.ops import BATCH_NORMS, NORMS, OPS
 from cellwright.cell.zoo import zoo
 from cellwright.engine import Recurrent, native_backend, triton_backend, triton_code, triton_job
 from cellwright.engine.triton_plan import Plan
+from cellwright.search.sharing.children import child_cell
 from effort import many
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
@@ -66,7 +69,7 @@ def assert_triton_is_torch(module: Recurrent, inputs: Inputs) -> None:
         warnings.filterwarnings("error", "Triton fails")  # torch would take over
         found = run(on(module, "triton"), inputs)
     # Of equal rows, torch's own batch norm leaves a rounding error on CPUs, and the backend none.
-    normed = any(node.op == "batch_norm" for node in module.cell.nodes)
+    normed = any(node.op in BATCH_NORMS for node in module.cell.nodes)
     wrong = differences(found, expected, atol=1e-5 if normed else 1e-6)
     if wrong:  # see assert_native_is_torch
         sensitivity = rounding_sensitivity(module, inputs, expected)
@@ -97,6 +100,15 @@ def test_supernets_agree(norm: str) -> None:
         module = Recurrent(cell, 4, 6, hidden_dropout=0.2, init_range=0.2)
         x = torch.randn(4, 4, 4, requires_grad=True)  # at the second's last step nobody works
         assert_triton_is_torch(module, Inputs(x, random_state(module, 4), lengths, thetas(cell)))
+
+
+def test_cells_as_enas_normalises_them_agree() -> None:
+    torch.manual_seed(0)
+    listing = EnasListing("tanh", ((0, "relu"), (0, "sigmoid"), (1, "identity")))
+    module = Recurrent(child_cell(listing, norm="products"), 4, 4, hidden_dropout=0.2)
+    x = torch.randn(4, 4, 4, requires_grad=True)
+    for on_backend in (assert_triton_is_torch, assert_native_is_torch):
+        on_backend(module, Inputs(x, random_state(module, 4), [4, 1, 3, 4]))
 
 
 def test_a_mix_of_zeros_alone_agrees() -> None:

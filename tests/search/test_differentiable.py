@@ -105,8 +105,8 @@ def test_the_step_that_is_looked_ahead_to_has_no_penalty() -> None:
 def test_gradients_whose_squares_overflow_are_clipped_as_others_are() -> None:
     """As in a training: single precision has no number for their norm, but they are finite."""
     one = search(
-        kind="ess", norm="none", scope="intra", operations=["identity", "relu"], weight_decay=0.0,
-        explode_above=1e37, bptt_spread=0.0, bptt_halve=0.0,
+        kind="ess", edges="plain", norm="none", scope="intra", operations=["identity", "relu"],
+        weight_decay=0.0, explode_above=1e37, bptt_spread=0.0, bptt_halve=0.0,
         model={**NO_DROPOUT, "init_range": 1e11},
     )  # fmt: skip
     norms: list[float] = []
@@ -130,14 +130,14 @@ def test_gradients_whose_squares_overflow_are_clipped_as_others_are() -> None:
 
 
 def test_layers_have_one_theta_and_each_its_own_weights() -> None:
-    one = search(kind="ess", model={"kind": "awd"})
+    one = search(kind="ess", edges="plain", model={"kind": "awd"})
     before = one.weights()
     keys = {name.split(".")[-1] for name in before if name.startswith("recurrent.0.")}
     assert {"w_in_x", "w_in_h", "w_0", "f_1_w", "g_1_w"} <= keys
     assert before.keys() == {"embedding.weight", "decoder_bias"} | {
         f"recurrent.{layer}.layer0.bank.{key}" for layer in (0, 1) for key in keys
     }
-    alone = search(kind="ess")
+    alone = search(kind="ess", edges="plain")
     assert variables(one).keys() == variables(alone).keys()
     for _ in one.run():
         pass
@@ -220,7 +220,7 @@ def test_one_group_of_ess() -> None:
     assert isinstance(intra, EssListing)
     assert (intra.f_gate, intra.g_gate) == (None, None)
     assert isinstance(inter, EssListing)
-    assert inter.intra == DartsListing.of([("tanh", 0), ("sigmoid", 1)], edges="plain")
+    assert inter.intra == DartsListing.of([("tanh", 0), ("sigmoid", 1)], edges="highway")
     assert inter.m == 2
 
 

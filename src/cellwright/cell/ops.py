@@ -41,7 +41,7 @@ class Arithmetic(Protocol):
     def norm(self, a: Any) -> Any: ...
     def exp(self, a: Any) -> Any: ...
     def maximum(self, a: Any, b: Any) -> Any: ...
-    def batch_norm(self, a: Any) -> Any: ...
+    def batch_norm(self, a: Any, epsilon: float) -> Any: ...
 
 
 Meaning = Callable[[Arithmetic, Sequence[Any]], Any]
@@ -51,6 +51,9 @@ LEAKY_SLOPE = 0.01
 
 NORM_EPSILON = 1e-5
 """Added to the variance inside `norm` and `batch_norm`."""
+
+DAMPED_EPSILON = 1.0
+"""The same inside `damped_batch_norm`: what varies little stays small, as in ENAS' code."""
 
 
 @dataclass(frozen=True)
@@ -135,10 +138,15 @@ _ROWS = (
     Op("vector", 17, Kind.LINEAR, 0, 0, "b", Saves.NOTHING, None,
        attributes=frozenset({"width"})),
     Op("batch_norm", 18, Kind.SUPERNET, 1, 1, "(a − mean a) / sd a, over a batch", Saves.INPUTS,
-       lambda m, a: m.batch_norm(a[0])),
+       lambda m, a: m.batch_norm(a[0], NORM_EPSILON)),
+    Op("damped_batch_norm", 19, Kind.SUPERNET, 1, 1, "(a − mean a) / √(1 + var a), over a batch",
+       Saves.INPUTS, lambda m, a: m.batch_norm(a[0], DAMPED_EPSILON)),
 )  # fmt: skip
 
-NORMS = ("norm", "batch_norm")
+BATCH_NORMS = {"batch_norm": NORM_EPSILON, "damped_batch_norm": DAMPED_EPSILON}
+"""Norms over the rows of a batch, and what each adds to the variance."""
+
+NORMS = ("norm", *BATCH_NORMS)
 """The norms: over the features of each row, and over the rows of a batch for each feature."""
 
 OPS: dict[str, Op] = {op.name: op for op in _ROWS}

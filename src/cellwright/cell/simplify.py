@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from cellwright.cell.cell import Cell, Node
 from cellwright.cell.errors import CellError
-from cellwright.cell.ops import Kind
+from cellwright.cell.ops import NORMS, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _ZEROS = {"hidden": "0 hidden", "input": "0 input"}
 """Stand for the constant zero of each width while names are resolved; no node is called so."""
 
-_KEEPS_ZERO = frozenset({"tanh", "relu", "leaky_relu", "identity", "norm", "batch_norm"})
+_KEEPS_ZERO = frozenset({"tanh", "relu", "leaky_relu", "identity", *NORMS})
 """Activations with f(0) = 0."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from cellwright.cell.ops import OPS
+from cellwright.cell.ops import BATCH_NORMS, OPS
 
 STORED, BLOCK, CHUNK, RING, CONSTANT = range(5)
 
@@ -21,7 +21,7 @@ OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
         for i, name in enumerate(
             ("d_copy", "d_negate", "d_scale", "d_mul", "d_blend_gate", "d_blend_rest", "d_tanh",
              "d_sigmoid", "d_relu", "d_leaky_relu", "d_mix", "d_theta", "d_norm", "d_exp",
-             "d_max", "d_divisor", "d_batch_norm")
+             "d_max", "d_divisor", *(f"d_{op}" for op in BATCH_NORMS))
         )
     },
     "write_output": 64,
@@ -29,7 +29,7 @@ OPCODES: dict[str, int] = {op.name: op.code for op in OPS.values()} | {
 }  # fmt: skip
 """The core's operation numbers, as in native/program.hpp."""
 
-ACROSS_ROWS = frozenset({"batch_norm", "d_batch_norm"})
+ACROSS_ROWS = frozenset({*BATCH_NORMS, *(f"d_{op}" for op in BATCH_NORMS)})
 """What reads all rows of a batch: each has a phase of its own, around which threads wait."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from cellwright.cell.ops import OPS, Saves
+from cellwright.cell.ops import NORMS, OPS, Saves
 from cellwright.engine.assembler import CONSTANT, RING, STORED, Assembler, Place
 from cellwright.engine.graph import HIDDEN, Accumulator, Elementwise, Graph, Source
 
@@ -249,7 +249,7 @@ class _Backward:
                     self._mixed(i, g, item.theta + k)
             case "highway":
                 self._highway(g, item)
-            case "norm" | "batch_norm":
+            case op if op in NORMS:
                 self._contribute(inputs[0], f"d_{item.op}", [g, self._value(inputs[0])])
             case "zero":
                 pass

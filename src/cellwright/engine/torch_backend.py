@@ -11,7 +11,7 @@ from torch import Tensor
 
 from cellwright.cell import Node
 from cellwright.cell.names import parse_input
-from cellwright.cell.ops import LEAKY_SLOPE, NORM_EPSILON
+from cellwright.cell.ops import BATCH_NORMS, LEAKY_SLOPE, NORM_EPSILON
 from cellwright.engine import bfloat16
 from cellwright.engine.layer import LayerCall, LayerResult
 
@@ -105,8 +105,8 @@ class _Step:
             )
         if node.op == "zero":
             return self.call.x.new_zeros(self.rows, self._width(node.name))
-        if node.op == "batch_norm":
-            return standardised(inputs[0], *self._over_rows(inputs[0]))
+        if node.op in BATCH_NORMS:
+            return standardised(inputs[0], *self._over_rows(inputs[0]), BATCH_NORMS[node.op])
         assert node.spec.meaning is not None
         result: Tensor = node.spec.meaning(_TORCH, inputs)
         return result
@@ -154,9 +154,9 @@ def moments_of(a: Tensor) -> tuple[Tensor, Tensor]:
     return mean, (a - mean).square().mean(0)
 
 
-def standardised(a: Tensor, mean: Tensor, variance: Tensor) -> Tensor:
-    """`a` less the mean, over the standard deviation."""
-    return (a - mean) * torch.rsqrt(variance + NORM_EPSILON)
+def standardised(a: Tensor, mean: Tensor, variance: Tensor, epsilon: float) -> Tensor:
+    """`a` less the mean, over the root of the variance and epsilon."""
+    return (a - mean) * torch.rsqrt(variance + epsilon)
 
 
 class _TorchArithmetic:
@@ -181,8 +181,8 @@ class _TorchArithmetic:
         return F.layer_norm(a, a.shape[-1:], eps=NORM_EPSILON)
 
     @staticmethod
-    def batch_norm(a: Tensor) -> Tensor:
-        return standardised(a, *moments_of(a))
+    def batch_norm(a: Tensor, epsilon: float) -> Tensor:
+        return standardised(a, *moments_of(a), epsilon)
 
 
 _TORCH = _TorchArithmetic()

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cellwright.cell.ops import NORM_EPSILON
 from cellwright.engine.graph import HIDDEN, INPUT, Accumulator
 from cellwright.engine.layer import LayerCall
 from cellwright.engine.torch_backend import rows_at_work
@@ -56,11 +55,11 @@ class Job:
             for level in self.plan.levels:
                 for group in level.groups:
                     self._add_products(group, views, weights, biases, t, slot)
-                for given, normed in level.batch_norms:
+                for given, normed, epsilon in level.batch_norms:
                     a, result = (
                         self._at(views, self.plan.place[n], t, slot) for n in (given, normed)
                     )
-                    result.copy_(torch.native_batch_norm(a, *_NO_PARAMETERS)[0])
+                    result.copy_(_batch_norm(a, epsilon)[0])
                 for phase in level.phases:
                     self._launch(phase, phase.forward, t, slot, theta, buffers, {})
         return buffers[OUTPUT], [s.clone().unsqueeze(0) for s in self._ends(buffers)], buffers
@@ -176,11 +175,11 @@ class Job:
                     self._launch(
                         phase, phase.backward, t, t, [*theta, theta_rows], buffers, gradients
                     )
-                for given, normed in level.batch_norms:
+                for given, normed, epsilon in level.batch_norms:
                     place = self.plan.place[given]
                     a = self._at(values, place, t, t)
                     g = self._at(views, self.plan.place[normed], t, t)
-                    self._at(views, place, t, t).add_(_batch_norm_gradient(a, g))
+                    self._at(views, place, t, t).add_(_batch_norm_gradient(a, g, epsilon))
                 for group in level.groups:
                     g = self._at(views, group.place, t, t)
                     for number, weight in zip(group.operands, weights[group.buffer], strict=False):
@@ -333,14 +332,16 @@ class Job:
             raise KernelError(f"{type(error).__name__}: {error}".split("\n")[0]) from error
 
 
-_NO_PARAMETERS: Any = (None, None, None, None, True, 0.0, NORM_EPSILON)
+def _batch_norm(a: Tensor, epsilon: float) -> tuple[Tensor, Tensor, Tensor]:
+    """The normed columns, their means, and the inverse of what they were divided by."""
+    return torch.native_batch_norm(a, None, None, None, None, True, 0.0, epsilon)
 
 
-def _batch_norm_gradient(a: Tensor, g: Tensor) -> Tensor:
-    _, mean, scale = torch.native_batch_norm(a, *_NO_PARAMETERS)
+def _batch_norm_gradient(a: Tensor, g: Tensor, epsilon: float) -> Tensor:
+    _, mean, scale = _batch_norm(a, epsilon)
     backward = torch.ops.aten.native_batch_norm_backward
     none = (None, None, None)
-    found: Tensor = backward(g, a, *none, mean, scale, True, NORM_EPSILON, (True, False, False))[0]
+    found: Tensor = backward(g, a, *none, mean, scale, True, epsilon, (True, False, False))[0]
     return found
 
 

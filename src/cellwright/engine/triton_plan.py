@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from cellwright.cell import Cell
+from cellwright.cell.ops import BATCH_NORMS
 from cellwright.engine import graph as graphs
 from cellwright.engine.graph import HIDDEN, Accumulator, Elementwise, Item, Source
 from cellwright.engine.triton_code import Phase, Place, make_phase
@@ -50,8 +51,8 @@ class Level:
     """Sums and norms over rows, and what follows from them elementwise."""
 
     groups: list[SumGroup] = field(default_factory=list)
-    batch_norms: list[tuple[int, int]] = field(default_factory=list)
-    """The numbers of what is normed and of the result."""
+    batch_norms: list[tuple[int, int, float]] = field(default_factory=list)
+    """The numbers of what is normed and of the result, and what is added to the variance."""
     phases: list[Phase] = field(default_factory=list)
 
 
@@ -109,7 +110,7 @@ class Plan:
                 level.append(max((1 + level[i] for i, _ in item.terms), default=0))
             elif isinstance(item, Elementwise):
                 below = max((level[i] for i in item.inputs), default=0)
-                level.append(below + (item.op == "batch_norm"))
+                level.append(below + (item.op in BATCH_NORMS))
             else:
                 level.append(0)
         return level
@@ -157,7 +158,7 @@ class Plan:
             if isinstance(item, Accumulator):
                 read = [i for i, _ in item.terms]
             elif isinstance(item, Elementwise):
-                apart = item.op == "batch_norm"
+                apart = item.op in BATCH_NORMS
                 read = [i for i in item.inputs if apart or level[i] != level[number]]
                 crossing |= dict.fromkeys([number] if apart else [])
             else:
@@ -173,8 +174,9 @@ class Plan:
         for number, item in enumerate(self.items):
             if not isinstance(item, Elementwise):
                 continue
-            if item.op == "batch_norm":
-                self.levels[level[number]].batch_norms.append((item.inputs[0], number))
+            if item.op in BATCH_NORMS:
+                norm = (item.inputs[0], number, BATCH_NORMS[item.op])
+                self.levels[level[number]].batch_norms.append(norm)
             else:
                 phases.setdefault((level[number], self._width[number]), []).append(number)
         for (at, width), numbers in phases.items():

@@ -57,25 +57,32 @@ def bank_weight(weights: Mapping[str, Tensor], key: str) -> Tensor:
 
 
 def plain_step(
-    listing: EnasListing, weights: Mapping[str, Tensor], x: Tensor, h: Tensor, norm: bool
+    listing: EnasListing, weights: Mapping[str, Tensor], x: Tensor, h: Tensor, norm: str
 ) -> Tensor:
     """One time step of an ENAS cell (Pham et al. 2018, section 2.1 and appendix)."""
+
+    def behind(value: Tensor) -> Tensor:
+        """What ENAS' code makes of a product, and of the new state."""
+        if norm != "products":
+            return value
+        variance = value.var(0, unbiased=False)
+        return (value - value.mean(0)) / (1.0 + variance).sqrt()
 
     def bank(key: str) -> Tensor:
         return bank_weight(weights, key)
 
-    c = torch.sigmoid(x @ bank("c_0_x").T + h @ bank("c_0_h").T)
-    new = ACTS[listing.first](x @ bank("h_0_x").T + h @ bank("h_0_h").T)
+    c = torch.sigmoid(behind(x @ bank("c_0_x").T + h @ bank("c_0_h").T))
+    new = ACTS[listing.first](behind(x @ bank("h_0_x").T + h @ bank("h_0_h").T))
     nodes = [c * new + (1 - c) * h]
     for number, (source, op) in enumerate(listing.later, 1):
         s = nodes[source]
-        c = torch.sigmoid(s @ bank(f"c_{number}_{source}").T)
-        nodes.append(c * ACTS[op](s @ bank(f"h_{number}_{source}").T) + (1 - c) * s)
+        c = torch.sigmoid(behind(s @ bank(f"c_{number}_{source}").T))
+        nodes.append(c * ACTS[op](behind(s @ bank(f"h_{number}_{source}").T)) + (1 - c) * s)
     sources = {source for source, _ in listing.later}
     ends = [node for number, node in enumerate(nodes) if number not in sources]
     mean = sum(ends[1:], ends[0]) / len(ends)
-    if not norm:
-        return mean
+    if norm != "row":
+        return behind(mean)
     centred = mean - mean.mean(1, keepdim=True)
     return centred / (centred.square().mean(1, keepdim=True) + 1e-5).sqrt()
 
@@ -85,7 +92,7 @@ def plain_loss(
     weights: Mapping[str, Tensor],
     tokens: Tensor,
     targets: Tensor,
-    norm: bool,
+    norm: str,
 ) -> Tensor:
     """Mean nats per word from a state of zero, without dropout."""
     embedding, bias = weights["embedding.weight"], weights["decoder_bias"]

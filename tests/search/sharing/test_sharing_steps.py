@@ -152,8 +152,10 @@ def child_of(search: SharingSearch, epoch: int, step: int) -> EnasListing:
         return search.controller.sample().listing
 
 
-@pytest.mark.parametrize(("clip", "norm"), [(None, True), (0.05, True), (0.05, False)])
-def test_a_step_of_the_weights_by_hand(clip: float | None, norm: bool):
+@pytest.mark.parametrize(
+    ("clip", "norm"), [(None, "row"), (0.05, "row"), (0.05, "none"), (None, "products")]
+)
+def test_a_step_of_the_weights_by_hand(clip: float | None, norm: str):
     """SGD on what the sampled cell uses; all other weights and the controller stay."""
     search = sharing_search(**PLAIN, clip=clip, norm=norm, weight_decay=0.01)
     assert search.controller is not None
@@ -165,8 +167,8 @@ def test_a_step_of_the_weights_by_hand(clip: float | None, norm: bool):
     loss = plain_loss(listing, leaves, tokens, targets, norm)
     slopes = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
     gradients = dict(zip(leaves, slopes, strict=True))
-    norm = math.sqrt(sum(float(g.square().sum()) for g in slopes if g is not None))
-    share = 1.0 if clip is None else min(1.0, clip / norm)
+    length = math.sqrt(sum(float(g.square().sum()) for g in slopes if g is not None))
+    share = 1.0 if clip is None else min(1.0, clip / length)
     assert (share < 1) == (clip is not None)
 
     step = next(search.run())
@@ -208,7 +210,7 @@ def test_steps_of_the_controller_by_hand():
         rewards, plain = [], []
         for listing in listings:
             with torch.no_grad():
-                nats = float(plain_loss(listing, weights, tokens, targets, True))
+                nats = float(plain_loss(listing, weights, tokens, targets, "row"))
             _, entropy = oracle(listing)
             plain.append(80 / math.exp(nats))
             rewards.append(plain[-1] + 0.01 * float(entropy.detach()))

@@ -37,7 +37,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     # ESS: 50 rounds (section 5.1) of intra-cell and inter-cell learning (Figure 4).
     "ess": {
         "scope": "joint",
-        "edges": "plain",
+        "edges": "highway",
         "norm": "batch",
         "drop_unlinks": True,
         "rounds": 50,

@@ -19,18 +19,35 @@ from cellwright.spaces.darts import Darts
 from cellwright.spaces.enas import Enas
 from cellwright.tasks.task import Task
 
+PRODUCTS = "products"
+"""The norms of ENAS' code: behind each product, and behind the new state."""
+
 
 def child_cell(listing: Listing, *, norm: str | bool) -> Cell:
-    """The cell as it is searched: its weights named, its new state normalised (see `NORM_OPS`).
+    """The cell as it is searched: its weights named, and normalised.
 
-    Weights that other cells have learned can make a state that grows without end; ENAS' code has
-    batch norms against that. A norm of each row is the same for every batch.
+    Weights that other cells have learned can make a state that grows without end. `PRODUCTS` is
+    what ENAS' code has against that, but for its gains and offsets: products and the new state less
+    their mean over the batch, divided by the root of 1 and the variance. Else the new state alone
+    is normalised (see `NORM_OPS`); a norm of each row is the same for every batch.
     """
     cell = lowered(listing, keys=True)
-    op = NORM_OPS[norm_word(norm)]
+    op = "damped_batch_norm" if norm == PRODUCTS else NORM_OPS[norm_word(norm)]
     if op is None:
         return cell
-    return Cell([*cell.nodes, Node("normed", op, cell.states)], ["normed"])
+    nodes = _products_normed(cell, op) if norm == PRODUCTS else list(cell.nodes)
+    return Cell([*nodes, Node("normed", op, cell.states)], ["normed"])
+
+
+def _products_normed(cell: Cell, op: str) -> list[Node]:
+    """The nodes, with a norm behind each linear."""
+    normed = {node.name: f"{node.name}_normed" for node in cell.nodes if node.op == "linear"}
+    nodes = []
+    for node in cell.nodes:
+        nodes.append(node.reading(tuple(normed.get(name, name) for name in node.inputs)))
+        if node.name in normed:
+            nodes.append(Node(normed[node.name], op, (node.name,)))
+    return nodes
 
 
 class Children:

@@ -15,7 +15,7 @@ from cellwright.base.bounds import Count, CountFromZero, NotNegative, Positive
 from cellwright.base.validation import as_tuple
 from cellwright.cell.listings.enas import OPERATIONS
 from cellwright.models.settings import Rate
-from cellwright.search.gradient.settings import Norm
+from cellwright.search.gradient.settings import as_norm
 from cellwright.spaces.darts import Darts
 from cellwright.spaces.enas import Enas
 from cellwright.training.settings import TrainingSettings
@@ -52,10 +52,11 @@ class SharingSettings(TrainingSettings):
     operations: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         OPERATIONS, min_length=1, description="what a node may do"
     )
-    norm: Norm = Field(
+    norm: Annotated[Literal["products", "batch", "row", "none"], BeforeValidator(as_norm)] = Field(
         "row",
-        description="how the cells' new state is normalised while searching: each feature over the "
-        "batch, each row by itself, or not",
+        description="how cells are normalised while searching: each product and the new state over "
+        "the batch, by the root of 1 and the variance (ENAS' code); the new state alone, each "
+        "feature over the batch or each row by itself; or not",
     )
 
     # -- the controller (enas)
