@@ -316,12 +316,16 @@ def main() -> int:
     parser.add_argument("--report", action="store_true", help="search for nothing new")
     given = parser.parse_args()
     given.work.mkdir(parents=True, exist_ok=True)
-    found = list(all_found(given.work, given))
     made: list[dict[str, Any]] = []
-    for text in given.texts:
-        own = [one for one in found if one.text == text]
-        if own:
-            made += rows(text, own, measured(given.work, text, own, given))
+    try:
+        found = list(all_found(given.work, given))
+        for text in given.texts:
+            own = [one for one in found if one.text == text]
+            if own:
+                made += rows(text, own, measured(given.work, text, own, given))
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on from here")
+        return 130
     (given.work / "table.json").write_text(json.dumps(made, indent=1))
     (given.work / "table.md").write_text(table(made) + "\n")
     print(table(made))
