@@ -18,9 +18,8 @@ gate: one cell in 125 has it.
 *enas*, *random-sharing*: round a circle of 121 words with 8 numbers for a word. (Batches are cut so
 that 60 words would make all rows alike, and norms over a batch would leave nothing.) To be sure of
 the next word takes values that are large in all directions: tanh and sigmoid are bounded, relu has
-one side.
-Found is a cell of one node with the identity, which one cell in 4 has; ENAS' controller must also
-draw it 9 times in 10.
+one side. Found is a cell of one node with the identity, which one cell in 4 has; ENAS' controller
+must also draw it 9 times in 10.
 """
 
 from __future__ import annotations
